@@ -47,10 +47,10 @@ static struct json_object *finding_json(const struct finding *finding)
 {
 	struct json_object *o = json_new();
 
-	json_add(o, "name", json_text(finding->name));
-	json_add(o, "state", json_text(state_name(finding->state)));
-	json_add(o, "says", json_text(finding->says));
-	json_add(o, "way_out", *finding->way_out ? json_text(finding->way_out) : NULL);
+	json_add_text(o, "name", finding->name);
+	json_add_text(o, "state", state_name(finding->state));
+	json_add_text(o, "says", finding->says);
+	json_add_text(o, "way_out", *finding->way_out ? finding->way_out : NULL);
 	return o;
 }
 
@@ -59,11 +59,11 @@ static int print_json(const struct findings *findings, const struct utsname *sys
 	struct json_out out = {.to = stdout, .pretty = true};
 	struct json_object *o = json_new(), *array = json_list();
 
-	json_add(o, "kernel", json_text(system->release));
-	json_add(o, "machine", json_text(system->machine));
-	json_add(o, "cpus", json_int(sysconf(_SC_NPROCESSORS_ONLN)));
-	json_add(o, "user", json_int(geteuid()));
-	json_add(o, "can_sample", json_flag(findings->can_sample));
+	json_add_text(o, "kernel", system->release);
+	json_add_text(o, "machine", system->machine);
+	json_add_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_add_int(o, "user", geteuid());
+	json_add_flag(o, "can_sample", findings->can_sample);
 	for (size_t i = 0; i < findings->nr; i++)
 		json_append(array, finding_json(&findings->list[i]));
 	json_add(o, "findings", array);

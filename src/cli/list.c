@@ -178,17 +178,17 @@ static struct json_object *row_json(const struct row *row)
 	const struct perf_event_attr *attr = &row->event.attr;
 	struct json_object *o = json_new();
 
-	json_add(o, "name", json_text(row->event.name));
-	json_add(o, "source", json_text(row->source));
-	json_add(o, "description", json_text(row->description));
-	json_add(o, "unit", json_text(row->event.unit == EVENT_NS ? "ns" : "count"));
-	json_add(o, "available", json_flag(row->available));
-	json_add(o, "user_only", json_flag(row->user_only));
+	json_add_text(o, "name", row->event.name);
+	json_add_text(o, "source", row->source);
+	json_add_text(o, "description", row->description);
+	json_add_text(o, "unit", row->event.unit == EVENT_NS ? "ns" : "count");
+	json_add_flag(o, "available", row->available);
+	json_add_flag(o, "user_only", row->user_only);
 	json_add(o, "type", json_number(attr->type));
 	json_add(o, "config", json_number(attr->config));
 	json_add(o, "config1", json_number(attr->config1));
 	json_add(o, "config2", json_number(attr->config2));
-	json_add(o, "means", json_text(row->means));
+	json_add_text(o, "means", row->means);
 	json_add(o, "scale", json_number(row->event.scale));
 	return o;
 }

@@ -132,12 +132,12 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
 		file = json_text(trace_string(dump->trace, source->file));
 	if (source && source->line)
 		line = json_number(source->line);
-	json_add(object, "symbol", symbol ? json_text(symbol) : NULL);
+	json_add_text(object, "symbol", symbol);
 	json_add(object, "module", special ? NULL : json_text(module));
 	json_add(object, "offset", special ? NULL : json_number(frame_address(dump->trace, frame)));
 	json_add(object, "file", file);
 	json_add(object, "line", line);
-	json_add(object, "inlined", json_flag(inlined));
+	json_add_flag(object, "inlined", inlined);
 	return object;
 }
 
@@ -198,8 +198,8 @@ static struct json_object *memory_object(const struct dump *dump, const struct t
 		return NULL;
 	object = json_new();
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		json_add(object, fields[i].name,
-		         json_text(memory_text(sample->memory, fields[i].field, text)));
+		json_add_text(object, fields[i].name,
+		              memory_text(sample->memory, fields[i].field, text));
 	return object;
 }
 
@@ -210,18 +210,18 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 	struct json_object *object = json_new(), *stack = json_list();
 
 	json_add_number(object, "time_ns", sample->time);
-	json_add(object, "pid", json_int(thread ? thread->pid : 0));
-	json_add(object, "tid", json_int(thread ? thread->tid : 0));
-	json_add(object, "comm", json_text(trace_string(dump->trace, thread ? thread->comm : 0)));
+	json_add_int(object, "pid", thread ? thread->pid : 0);
+	json_add_int(object, "tid", thread ? thread->tid : 0);
+	json_add_text(object, "comm", trace_string(dump->trace, thread ? thread->comm : 0));
 	json_add_number(object, "cpu", sample->cpu);
-	json_add(object, "event", json_text(trace_string(dump->trace, event->name)));
+	json_add_text(object, "event", trace_string(dump->trace, event->name));
 	json_add_number(object, "level", sample->level);
 	json_add_number(object, "weight", sample->weight);
 	json_add(object, "counters", counters_object(dump, sample));
 	if (sample->nr_counters)
 		json_add_number(object, "counted", sample->counters[0]);
 	json_add(object, "memory", memory_object(dump, sample));
-	json_add(object, "complete", json_flag(complete(dump)));
+	json_add_flag(object, "complete", complete(dump));
 	for (size_t i = 0; i < dump->nr_frames; i++)
 		json_append_all(stack, cached_objects(dump, dump->frames[i]));
 	json_add(object, "stack", stack);

@@ -112,14 +112,14 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
-	json_add(object, "kind", json_text(part_kind_name(part->kind)));
+	json_add_text(object, "kind", part_kind_name(part->kind));
 	if (part->kind == CALL_VALUE) {
-		json_add(object, "value", json_real(call_part_value(part)));
+		json_add_real(object, "value", call_part_value(part));
 		return object;
 	}
 	if (fields & PART_COMM) {
-		json_add(object, file ? "file" : "communicator",
-		         json_text(comm_name(trace, part->comm, text)));
+		json_add_text(object, file ? "file" : "communicator",
+		              comm_name(trace, part->comm, text));
 		json_add(object, file ? "file_number" : "communicator_number",
 		         json_number(part->comm));
 	}
@@ -130,7 +130,7 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 		json_add(object, "peer_rank", rank < 0 ? NULL : json_int(rank));
 	}
 	if (fields & PART_TAG)
-		json_add(object, file ? "mode" : "tag", json_int(part->tag));
+		json_add_int(object, file ? "mode" : "tag", part->tag);
 	if (fields & PART_BYTES)
 		json_add_number(object, "bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
@@ -148,15 +148,15 @@ void dump_call_json(struct json_out *out, const struct trace *trace, const struc
 
 	json_add_number(object, "time_ns", call->enter);
 	json_add_number(object, "end_ns", call->leave);
-	json_add(object, "pid", json_int(caller.pid));
-	json_add(object, "tid", json_int(caller.tid));
-	json_add(object, "comm", json_text(trace_string(trace, caller.comm)));
+	json_add_int(object, "pid", caller.pid);
+	json_add_int(object, "tid", caller.tid);
+	json_add_text(object, "comm", trace_string(trace, caller.comm));
 	json_add(object, "rank", caller.rank < 0 ? NULL : json_int(caller.rank));
-	json_add(object, "call", json_text(trace_region_name(trace, call->region)));
-	json_add(object, "class", json_text(region_class_name(class_of(trace, call))));
+	json_add_text(object, "call", trace_region_name(trace, call->region));
+	json_add_text(object, "class", region_class_name(class_of(trace, call)));
 	json_add_number(object, "level", entry->level);
 	json_add_number(object, "depth", call->depth);
-	json_add(object, "finished", json_flag(!(call->flags & CALL_UNFINISHED)));
+	json_add_flag(object, "finished", !(call->flags & CALL_UNFINISHED));
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		json_append(parts, part_object(trace, &call->parts[i]));
 	json_add(object, "parts", parts);

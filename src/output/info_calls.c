@@ -192,14 +192,14 @@ static struct json_object *calls_object(const struct trace *trace, uint32_t kind
 	const struct trace_instrument *instrument = instrument_of(trace, kind);
 	struct json_object *object = json_new();
 
-	json_add(object, "name", json_text(trace_string(trace, event->name)));
+	json_add_text(object, "name", trace_string(trace, event->name));
 	json_add_number(object, "seen", event->taken);
 	json_add_number(object, "stored", event->stored);
 	json_add_number(object, "dropped", event->taken - event->stored);
 	if (!instrument)
 		return object;
 	json_add_number(object, "lost", instrument->lost);
-	json_add(object, "policy", json_text(policy_name(instrument->policy)));
+	json_add_text(object, "policy", policy_name(instrument->policy));
 	json_add_number(object, "share", instrument->share);
 	json_add_number(object, "from_ns", instrument->from);
 	json_add_number(object, "to_ns", instrument->to);
@@ -228,19 +228,19 @@ static struct json_object *process_object(const struct trace *trace,
 	uint32_t host = trace_host(trace, process);
 
 	json_add(object, "rank", process->rank < 0 ? NULL : json_int(process->rank));
-	json_add(object, "pid", json_int(process->pid));
-	json_add(object, "host", json_text(trace_string(trace, host)));
+	json_add_int(object, "pid", process->pid);
+	json_add_text(object, "host", trace_string(trace, host));
 	json_add_number(object, "world_size", process->world_size);
-	json_add(object, "library", json_text(trace_string(trace, process->library)));
-	json_add(object, "threads",
-	         json_text(process->thread_level < 4 ? levels[process->thread_level] : "unknown"));
-	json_add(object, "finalized", json_flag((process->flags & TRACE_PROCESS_FINALIZED) != 0));
+	json_add_text(object, "library", trace_string(trace, process->library));
+	json_add_text(object, "threads",
+	              process->thread_level < 4 ? levels[process->thread_level] : "unknown");
+	json_add_flag(object, "finalized", (process->flags & TRACE_PROCESS_FINALIZED) != 0);
 	json_add_number(object, "start_ns", process->start);
 	json_add_number(object, "end_ns", process->end);
 	json_add_number(object, "lost", process->lost);
 	json_add_number(object, "clock_error_ns", process->clock_error);
-	json_add(object, "offset_ns", json_int(process->offset));
-	json_add(object, "drift_ns", json_int(process->drift));
+	json_add_int(object, "offset_ns", process->offset);
+	json_add_int(object, "drift_ns", process->drift);
 	json_add(object, "offset_error_ns",
 	         process->offset_error && process->offset_error != UINT64_MAX
 	                 ? json_number(process->offset_error)

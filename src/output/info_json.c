@@ -11,12 +11,7 @@
 static void add_text(struct json_object *object, const char *key, const struct trace *trace,
                      uint32_t string)
 {
-	json_add(object, key, json_text(trace_string(trace, string)));
-}
-
-static void add_flag(struct json_object *object, const char *key, bool value)
-{
-	json_add(object, key, json_flag(value));
+	json_add_text(object, key, trace_string(trace, string));
 }
 
 static void add_exact(struct json_object *object, uint32_t flags, uint64_t exact)
@@ -43,7 +38,7 @@ static struct json_object *one_event(const struct trace *trace, const struct tra
 	struct json_object *object = json_new();
 
 	add_text(object, "name", trace, event->name);
-	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
+	json_add_text(object, "unit", trace_unit_name(event->unit));
 	json_add_number(object, "base_period", event->base_period);
 	json_add_number(object, "initial_period", trace_period(event, event->initial_shift));
 	json_add_number(object, "final_period", trace_period(event, trace_shift(event)));
@@ -74,12 +69,12 @@ static struct json_object *one_counter(const struct trace *trace,
 
 	add_text(object, "name", trace, counter->name);
 	add_text(object, "event", trace, event->name);
-	json_add(object, "unit", json_text(trace_unit_name(counter->unit)));
-	json_add(object, "state", json_text(states[state]));
+	json_add_text(object, "unit", trace_unit_name(counter->unit));
+	json_add_text(object, "state", states[state]);
 	json_add(object, "total",
 	         known && state != COUNTER_NEVER ? json_number(counter->total) : NULL);
 	json_add(object, "with_samples", state != COUNTER_NEVER ? json_number(counted) : NULL);
-	json_add(object, "scale", json_real(trace_counter_scale(counter)));
+	json_add_real(object, "scale", trace_counter_scale(counter));
 	json_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
 	json_add(object, "running_ns", known ? json_number(counter->running) : NULL);
 	return object;
@@ -148,7 +143,7 @@ static struct json_object *reductions(const struct trace *trace)
 
 		json_add_number(object, "time_ns", reduction->time);
 		add_text(object, "event", trace, kind ? kind->name : 0);
-		json_add(object, "cause", json_text(reduction_cause(reduction->cause)));
+		json_add_text(object, "cause", reduction_cause(reduction->cause));
 		json_add_number(object, "floor", reduction->floor);
 		json_add_number(object, "period",
 		                event ? trace_period(event, reduction->floor) : 0);
@@ -169,8 +164,8 @@ static struct json_object *threads(const struct trace *trace, const struct share
 		if (thread_unused(thread))
 			continue;
 		object = json_new();
-		json_add(object, "pid", json_int(thread->pid));
-		json_add(object, "tid", json_int(thread->tid));
+		json_add_int(object, "pid", thread->pid);
+		json_add_int(object, "tid", thread->tid);
 		add_text(object, "comm", trace, thread->comm);
 		json_add_number(object, "stored", shares->threads[i].stored);
 		json_add_number(object, "weight", shares->threads[i].weight);
@@ -223,7 +218,7 @@ static void add_run(struct json_object *object, const struct trace *trace)
 	add_text(object, "version", trace, run->version);
 	json_add(object, "command", command_line(trace_string(trace, run->command)));
 	json_add(object, "exit_status", run->exit_status < 0 ? NULL : json_int(run->exit_status));
-	json_add(object, "pid", json_int(run->pid));
+	json_add_int(object, "pid", run->pid);
 	add_text(object, "directory", trace, run->directory);
 	add_text(object, "host", trace, run->host);
 	add_text(object, "kernel", trace, run->kernel);
@@ -244,26 +239,26 @@ static const char *counting_text(const struct trace_run *run)
 
 static void add_method(struct json_object *object, const struct trace_run *run)
 {
-	json_add(object, "stacks", json_text(stacks_text(run->stacks)));
-	json_add(object, "counting", json_text(counting_text(run)));
-	json_add(object, "max_overhead", json_real(run->max_overhead / 10.0));
+	json_add_text(object, "stacks", stacks_text(run->stacks));
+	json_add_text(object, "counting", counting_text(run));
+	json_add_real(object, "max_overhead", run->max_overhead / 10.0);
 	json_add_number(object, "sample_price_ns", run->sample_price);
 	json_add_number(object, "recorder_cpu_ns", run->recorder_cpu);
 	json_add_number(object, "drain_latency_ns", run->drain_latency);
 	json_add_number(object, "seed", run->seed);
-	add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
-	add_flag(object, "data", run->flags & TRACE_RUN_DATA);
-	add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
-	add_flag(object, "snapshot", run->flags & TRACE_RUN_SNAPSHOT);
-	add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
-	add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
-	add_flag(object, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
-	add_flag(object, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
-	add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
-	add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
-	add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
-	add_flag(object, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
-	add_flag(object, "killed", run->flags & TRACE_RUN_KILLED);
+	json_add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
+	json_add_flag(object, "data", run->flags & TRACE_RUN_DATA);
+	json_add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
+	json_add_flag(object, "snapshot", run->flags & TRACE_RUN_SNAPSHOT);
+	json_add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
+	json_add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
+	json_add_flag(object, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
+	json_add_flag(object, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
+	json_add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
+	json_add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
+	json_add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
+	json_add_flag(object, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
+	json_add_flag(object, "killed", run->flags & TRACE_RUN_KILLED);
 	json_add_number(object, "refused_modules", run->refused_modules);
 	json_add_number(object, "refused_mappings", run->refused_mappings);
 	json_add_number(object, "folded_threads", run->folded_threads);

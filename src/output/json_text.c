@@ -128,6 +128,26 @@ void json_add_number(struct json_object *object, const char *key, uint64_t value
 	json_add(object, key, json_number(value));
 }
 
+void json_add_int(struct json_object *object, const char *key, int64_t value)
+{
+	json_add(object, key, json_int(value));
+}
+
+void json_add_real(struct json_object *object, const char *key, double value)
+{
+	json_add(object, key, json_real(value));
+}
+
+void json_add_flag(struct json_object *object, const char *key, bool value)
+{
+	json_add(object, key, json_flag(value));
+}
+
+void json_add_text(struct json_object *object, const char *key, const char *text)
+{
+	json_add(object, key, text ? json_text(text) : NULL);
+}
+
 void json_append(struct json_object *array, struct json_object *value)
 {
 	if (!is_lost(array) && !is_lost(value) && !json_object_array_add(array, value))

@@ -30,6 +30,10 @@ void json_add(struct json_object *object, const char *key, struct json_object *v
 /* The same under a name that is somebody else's, made valid as texts are. */
 void json_add_named(struct json_object *object, const char *name, struct json_object *value);
 void json_add_number(struct json_object *object, const char *key, uint64_t value);
+void json_add_int(struct json_object *object, const char *key, int64_t value);
+void json_add_real(struct json_object *object, const char *key, double value);
+void json_add_flag(struct json_object *object, const char *key, bool value);
+void json_add_text(struct json_object *object, const char *key, const char *text);
 void json_append(struct json_object *array, struct json_object *value);
 /* A string to an array, for those who call with what they have to tell. */
 void json_append_text(void *array, const char *text);

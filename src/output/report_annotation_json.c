@@ -18,7 +18,7 @@ static void add_weights(struct json_object *object, uint64_t self, uint64_t samp
 static void add_place(const struct annotation *annotation, struct json_object *object,
                       uint32_t file, uint32_t line)
 {
-	json_add(object, "file", file ? json_text(trace_string(annotation->trace, file)) : NULL);
+	json_add_text(object, "file", file ? trace_string(annotation->trace, file) : NULL);
 	json_add(object, "line", line ? json_number(line) : NULL);
 }
 
@@ -30,7 +30,7 @@ static void put_line(struct json_out *out, const struct annotation *annotation,
 
 	add_place(annotation, object, line->file, line->line);
 	add_weights(object, line->self, line->samples);
-	json_add(object, "source", text ? json_text(text) : NULL);
+	json_add_text(object, "source", text);
 	json_put(out, object);
 }
 
@@ -78,12 +78,12 @@ static struct json_object *code_object(const struct annotation *annotation,
 	struct json_object *object = json_new();
 	char text[FRAME_TEXT_SIZE];
 
-	json_add(object, "symbol", json_text(frame_symbol(trace, frame, text)));
-	json_add(object, "module", json_text(module ? trace_string(trace, module->path) : ""));
+	json_add_text(object, "symbol", frame_symbol(trace, frame, text));
+	json_add_text(object, "module", module ? trace_string(trace, module->path) : "");
 	json_add_number(object, "begin", address_in(annotation, code, symbol->lo));
 	json_add_number(object, "end", address_in(annotation, code, symbol->hi));
 	json_add_number(object, "self", code->self);
-	json_add(object, "problem", problem ? json_text(problem) : NULL);
+	json_add_text(object, "problem", problem);
 	return object;
 }
 
@@ -111,7 +111,7 @@ static int put_code(struct json_out *out, const struct annotation *annotation,
 		annotation_row_text(code, symbol, &rows[i], disassembler, text);
 		json_add_number(object, "offset", frame_address(annotation->trace, rows[i].frame));
 		add_weights(object, rows[i].self, rows[i].samples);
-		json_add(object, "text", *text ? json_text(text) : NULL);
+		json_add_text(object, "text", *text ? text : NULL);
 		add_place(annotation, object, rows[i].file, rows[i].line);
 		fputs(comma, out->to);
 		json_put(out, object);
@@ -143,7 +143,7 @@ int report_annotation_json(struct json_out *out, const struct profile *profile,
 	struct annotation annotation;
 	int err = annotation_init(&annotation, profile, options);
 
-	json_add(function, "symbol", json_text(options->function));
+	json_add_text(function, "symbol", options->function);
 	add_weights(function, annotation.self, annotation.samples);
 	json_put_member(out, "function", function);
 	fputc(',', out->to);

@@ -15,7 +15,7 @@ static struct json_object *side_object(const struct diff *diff, unsigned side)
 {
 	struct json_object *object = json_new(), *warnings = json_list();
 
-	json_add(object, "total_weight", json_int(llround(diff->whole.of[side].mean)));
+	json_add_int(object, "total_weight", llround(diff->whole.of[side].mean));
 	json_add_number(object, "samples", diff->whole.of[side].samples);
 	for (unsigned run = 0; run < diff->runs[side].nr; run++)
 		warnings_of_profile(diff->runs[side].profiles[run], json_append_text, warnings);
@@ -37,8 +37,8 @@ static void name_file(const struct profile *profile, const struct profile_row *r
 
 	if (profile->config.keys & PROFILE_BY_LINE && !(profile->config.keys & PROFILE_BY_FILE) &&
 	    row->name != PROFILE_NONE && name->file)
-		json_add(object, "file",
-		         json_text(text_file_name(trace_string(profile->trace, name->file))));
+		json_add_text(object, "file",
+		              text_file_name(trace_string(profile->trace, name->file)));
 }
 
 static struct json_object *row_object(const struct diff_row *row, const struct diff_report *report)
@@ -66,14 +66,14 @@ static void add_event(void *arg, const struct diff *diff)
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
 	struct json_object *object = json_new(), *rows = json_list();
 
-	json_add(object, "event", json_text(trace_string(profile->trace, event->name)));
-	json_add(object, "unit",
-	         json_text(out->report->shares ? "percent" : trace_unit_name(event->unit)));
+	json_add_text(object, "event", trace_string(profile->trace, event->name));
+	json_add_text(object, "unit",
+	              out->report->shares ? "percent" : trace_unit_name(event->unit));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		json_add(object, diff_side_names[side], side_object(diff, side));
 	if (!diff_has_one_run_each(diff)) {
-		json_add(object, "change", json_int(llround(diff->whole.change)));
-		json_add(object, "error", json_int(llround(diff->whole.error)));
+		json_add_int(object, "change", llround(diff->whole.change));
+		json_add_int(object, "error", llround(diff->whole.error));
 	}
 	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
 		json_append(rows, row_object(&diff->rows[i], out->report));
@@ -86,7 +86,7 @@ static struct json_object *run_object(const struct diff_traces *runs, unsigned r
 	struct json_object *object = json_new(), *warnings = json_list();
 	const struct trace_run *of = trace_run(runs->traces[run]);
 
-	json_add(object, "file", json_text(runs->names[run]));
+	json_add_text(object, "file", runs->names[run]);
 	json_add_number(object, "wall_ns", trace_wall(of));
 	warnings_of_run(runs->traces[run], json_append_text, warnings);
 	json_add(object, "warnings", warnings);

@@ -41,8 +41,8 @@ static struct json_object *calls_array(const struct call_sums *sums,
 		const struct trace_region *region = trace_region(sums->trace, order[i]);
 		struct json_object *object = json_new();
 
-		json_add(object, "call", json_text(trace_region_name(sums->trace, order[i])));
-		json_add(object, "class", json_text(region_class_name(region->region_class)));
+		json_add_text(object, "call", trace_region_name(sums->trace, order[i]));
+		json_add_text(object, "class", region_class_name(region->region_class));
 		add_sum(object, &sums->regions[order[i]]);
 		if (region->region_class == TRACE_VALUE)
 			add_values(object, &sums->regions[order[i]].values);
@@ -74,8 +74,8 @@ static struct json_object *ranks_array(const struct job *job, uint32_t limit)
 		struct json_object *object = json_new();
 		const struct rank_row *row = &job->rows.rows[i];
 
-		json_add(object, "rank", json_int(row->rank));
-		json_add(object, "host", json_text(trace_string(job->trace, row->host)));
+		json_add_int(object, "rank", row->rank);
+		json_add_text(object, "host", trace_string(job->trace, row->host));
 		json_add_number(object, "weight", job->samples.weights[i]);
 		json_add_number(object, "mpi_weight", job->samples.mpi[i]);
 		if (trace_has_calls(job->trace))
@@ -91,8 +91,8 @@ static struct json_object *head(const struct job *job, uint32_t nr_ranks)
 	struct json_object *object = json_new(), *warnings = json_list();
 
 	job_warnings(job, json_append_text, warnings);
-	json_add(object, "event", json_text(trace_string(job->trace, event->name)));
-	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
+	json_add_text(object, "event", trace_string(job->trace, event->name));
+	json_add_text(object, "unit", trace_unit_name(event->unit));
 	json_add_number(object, "total_weight", job->samples.total);
 	json_add_number(object, "weight_without_rank", job->samples.others);
 	json_add(object, "warnings", warnings);
@@ -108,11 +108,11 @@ static struct json_object *spread_object(const struct job *job, const struct spr
 	struct json_object *object = json_new(), *all = json_list();
 	const struct rank_row *rows = job->rows.rows;
 
-	json_add(object, "mean", json_real((double)spread->sum / job->rows.nr));
+	json_add_real(object, "mean", (double)spread->sum / job->rows.nr);
 	json_add_number(object, "min", spread->least);
-	json_add(object, "min_rank", json_int(rows[spread->least_row].rank));
+	json_add_int(object, "min_rank", rows[spread->least_row].rank);
 	json_add_number(object, "max", spread->most);
-	json_add(object, "max_rank", json_int(rows[spread->most_row].rank));
+	json_add_int(object, "max_rank", rows[spread->most_row].rank);
 	for (uint32_t i = 0; i < job->rows.nr; i++)
 		json_append(all, json_number(weights[i]));
 	json_add(object, "by_rank", all);
@@ -127,10 +127,10 @@ static struct json_object *function_object(const struct job *job,
 	size_t first = (size_t)function->name * job->rows.nr;
 	char text[FRAME_TEXT_SIZE];
 
-	json_add(object, "symbol", json_text(paths_function(&sums->paths, function->name, text)));
-	json_add(object, "module",
-	         json_text(frame_module_text(job->trace,
-	                                     paths_name(&sums->paths, function->name)->frame)));
+	json_add_text(object, "symbol", paths_function(&sums->paths, function->name, text));
+	json_add_text(
+		object, "module",
+		frame_module_text(job->trace, paths_name(&sums->paths, function->name)->frame));
 	self = spread_object(job, &function->self, &sums->self[first]);
 	json_add_number(self, "error", (uint64_t)ceil(function->self.error));
 	json_add(object, "self", self);
@@ -205,8 +205,8 @@ static struct json_object *matrix_array(const struct job *job)
 	for (uint32_t i = 0; i < nr; i++) {
 		struct json_object *object = json_new();
 
-		json_add(object, "from", json_int(links[i].from));
-		json_add(object, "to", json_int(links[i].to));
+		json_add_int(object, "from", links[i].from);
+		json_add_int(object, "to", links[i].to);
 		json_add_number(object, "messages", links[i].messages);
 		json_add_number(object, "bytes", links[i].bytes);
 		json_append(array, object);

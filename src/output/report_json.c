@@ -125,12 +125,12 @@ static struct json_object *thread_object(const struct report_out *out, uint32_t 
 	struct json_object *object = json_new();
 
 	if (!report_unsampled(out->profile, number)) {
-		json_add(object, "pid", json_int(entry ? entry->pid : 0));
-		json_add(object, "tid", json_int(entry ? entry->tid : 0));
+		json_add_int(object, "pid", entry ? entry->pid : 0);
+		json_add_int(object, "tid", entry ? entry->tid : 0);
 	}
-	json_add(object, "comm", json_text(trace_string(out->trace, class->comm)));
+	json_add_text(object, "comm", trace_string(out->trace, class->comm));
 	if (rank != RANK_NONE)
-		json_add(object, "rank", json_int(out->ranks.rows[rank].rank));
+		json_add_int(object, "rank", out->ranks.rows[rank].rank);
 	json_add_number(object, "total_weight", whole);
 	return object;
 }
@@ -333,10 +333,10 @@ static struct json_object *scaled_object(const struct report_out *out,
 {
 	struct json_object *object = json_new();
 
-	json_add(object, "comm", json_text(trace_string(out->trace, scaled->comm)));
+	json_add_text(object, "comm", trace_string(out->trace, scaled->comm));
 	json_add_number(object, "sampled", scaled->sampled);
 	json_add_number(object, "exact", scaled->exact);
-	json_add(object, "factor", json_real((double)scaled->exact / (double)scaled->sampled));
+	json_add_real(object, "factor", (double)scaled->exact / (double)scaled->sampled);
 	return object;
 }
 
@@ -357,8 +357,8 @@ static struct json_object *event_object(const struct report_out *out)
 
 	warnings_of_run(out->trace, json_append_text, warnings);
 	warnings_of_profile(profile, json_append_text, warnings);
-	json_add(object, "event", json_text(trace_string(out->trace, event->name)));
-	json_add(object, "unit", json_text(trace_unit_name(event->unit)));
+	json_add_text(object, "event", trace_string(out->trace, event->name));
+	json_add_text(object, "unit", trace_unit_name(event->unit));
 	json_add_number(object, "total_weight", profile->total);
 	json_add_number(object, "sampled_weight", profile->sampled);
 	json_add_number(object, "samples", profile->samples);
@@ -377,12 +377,12 @@ static int put_view(struct report_out *out)
 	struct json_object *object = json_new(), *function = json_new();
 	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
 
-	json_add(function, "symbol", json_text(view->function));
+	json_add_text(function, "symbol", view->function);
 	json_add_number(function, "self", view->self);
 	json_add_number(function, "total", view->total);
 	json_add_number(function, "samples", view->samples);
 	json_add(object, "function", function);
-	json_add(object, "direction", json_text(which));
+	json_add_text(object, "direction", which);
 	json_put_members(&out->json, object);
 	return put_trees(out);
 }

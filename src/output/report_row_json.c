@@ -8,9 +8,9 @@ static void add_thread(const struct trace *trace, const struct profile_class *cl
 {
 	const struct trace_thread *entry = trace_thread(trace, class->thread);
 
-	json_add(object, "pid", json_int(entry ? entry->pid : 0));
-	json_add(object, "tid", json_int(entry ? entry->tid : 0));
-	json_add(object, "comm", json_text(trace_string(trace, entry ? entry->comm : class->comm)));
+	json_add_int(object, "pid", entry ? entry->pid : 0);
+	json_add_int(object, "tid", entry ? entry->tid : 0);
+	json_add_text(object, "comm", trace_string(trace, entry ? entry->comm : class->comm));
 }
 
 static void add_process(const struct trace *trace, const struct profile_class *class,
@@ -18,9 +18,8 @@ static void add_process(const struct trace *trace, const struct profile_class *c
 {
 	const struct trace_thread *entry = trace_thread(trace, class->process);
 
-	json_add(object, "pid", json_int(entry ? entry->pid : 0));
-	json_add(object, "process",
-	         json_text(trace_string(trace, entry ? entry->comm : class->comm)));
+	json_add_int(object, "pid", entry ? entry->pid : 0);
+	json_add_text(object, "process", trace_string(trace, entry ? entry->comm : class->comm));
 }
 
 static void add_source(const struct profile *profile, const struct profile_row *row,
@@ -30,8 +29,7 @@ static void add_source(const struct profile *profile, const struct profile_row *
 	const struct frame_name *name =
 		row->name == PROFILE_NONE ? &none : &profile->names.names[row->name];
 
-	json_add(object, "file",
-	         name->file ? json_text(trace_string(profile->trace, name->file)) : NULL);
+	json_add_text(object, "file", name->file ? trace_string(profile->trace, name->file) : NULL);
 	if (key == PROFILE_BY_LINE)
 		json_add(object, "line", name->line ? json_number(name->line) : NULL);
 }
@@ -43,10 +41,9 @@ void report_key_json(const struct profile *profile, const struct profile_row *ro
 	char text[CELL_SIZE];
 
 	if (key & (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_MEMORY_KEYS))
-		json_add(object, report_key_name(key),
-		         json_text(report_cell(profile, row, key, text)));
+		json_add_text(object, report_key_name(key), report_cell(profile, row, key, text));
 	else if (key == PROFILE_BY_COMM)
-		json_add(object, "comm", json_text(trace_string(profile->trace, class->comm)));
+		json_add_text(object, "comm", trace_string(profile->trace, class->comm));
 	else if (key == PROFILE_BY_FILE || key == PROFILE_BY_LINE)
 		add_source(profile, row, key, object);
 	else if (key == PROFILE_BY_THREAD)
@@ -68,7 +65,7 @@ void report_row_json(const struct profile *profile, const struct profile_row *ro
 		report_key_json(profile, row, options->keys[k], object);
 	if (!unsampled)
 		return;
-	json_add(object, "comm", json_text(trace_string(profile->trace, unsampled->comm)));
-	json_add(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
-	         json_flag(true));
+	json_add_text(object, "comm", trace_string(profile->trace, unsampled->comm));
+	json_add_flag(object, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
+	              true);
 }

@@ -33,7 +33,7 @@ struct world {
 	uint64_t periods[NR_EVENTS][NR_CPUS], lost[NR_EVENTS][NR_CPUS];
 	struct sampler_id ids[NR_EVENTS];
 	struct session_source sources[NR_EVENTS * NR_CPUS];
-	struct merge_ring rings[NR_RINGS];
+	struct merged_ring rings[NR_RINGS];
 	struct perf_event_mmap_page pages[NR_RINGS];
 	unsigned char wrapped[65536];
 	char path[64];
@@ -74,7 +74,7 @@ static void open_sampler(struct world *w)
 		w->rings[i].cpu = i % NR_CPUS;
 		w->rings[i].format = i < NR_CPUS ? &s->side_format : &s->sample_format;
 	}
-	assert(!merge_init(&s->merge, w->rings, NR_RINGS));
+	assert(!ring_merge_init(&s->merge, w->rings, NR_RINGS));
 }
 
 static void open_tables(struct world *w)
@@ -123,8 +123,7 @@ static struct world *world_new(void)
 	w->options = (struct options){
 		.nr_events = NR_EVENTS,
 		.events = {{.unit = EVENT_NS, .scale = 1}, {.unit = EVENT_COUNT, .scale = 1}},
-		.stacks = TRACE_STACKS_DWARF,
-		.max_stack = SESSION_MAX_STACK,
+		.stack = {.mode = TRACE_STACKS_DWARF, .max = SESSION_MAX_STACK},
 		.seed = 1,
 		.data = true,
 	};
@@ -153,7 +152,7 @@ static void world_free(struct world *w)
 	module_table_free(s->modules);
 	hmb_free(s->hmb);
 	tables_free(s->tables);
-	merge_fini(&w->sampler.merge);
+	ring_merge_fini(&w->sampler.merge);
 	unlink(w->path);
 	free(w);
 }
