@@ -18,14 +18,22 @@ struct frame {
 
 /* 4 MiB, of which only the pages are ever touched that stacks reach. */
 struct beyond_table {
+	link_same_fn *same;
+	void *arg; /* for it */
 	unsigned nr_used;
 	struct frame frames[NR_FRAMES];
 	struct link links[NR_FRAMES][MAX_LINKS];
 };
 
-struct beyond_table *beyond_table_new(void)
+struct beyond_table *beyond_table_new(link_same_fn *same, void *arg)
 {
-	return calloc(1, sizeof(struct beyond_table));
+	struct beyond_table *table = calloc(1, sizeof(*table));
+
+	if (table) {
+		table->same = same;
+		table->arg = arg;
+	}
+	return table;
 }
 
 void beyond_table_free(struct beyond_table *table)
@@ -62,14 +70,15 @@ bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uin
 }
 
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr, link_same_fn *same, void *arg)
+                  const struct link *links, size_t nr)
 {
 	size_t place = place_of(key);
 	struct frame *frame = &table->frames[place];
 
 	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
 		return;
-	if (nr == frame->nr && links_alike(links, table->links[place], nr, same, arg)) {
+	if (nr == frame->nr &&
+	    links_alike(links, table->links[place], nr, table->same, table->arg)) {
 		frame->same++;
 	} else {
 		if (frame->nr && frame->needed < BELIEVE_MAX)
@@ -82,16 +91,16 @@ void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint
 }
 
 size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
-                     struct link *links, size_t nr, size_t max)
+                     const struct cut *cut)
 {
 	size_t place = place_of(key);
 	const struct frame *frame = &table->frames[place];
 
 	if (!is_of(frame, key) || frame->same < frame->needed || time < frame->since ||
-	    frame->nr > max - nr)
-		return nr;
-	memcpy(links + nr, table->links[place], frame->nr * sizeof(*links));
-	return nr + frame->nr;
+	    frame->nr > cut->max - cut->nr)
+		return cut->nr;
+	memcpy(cut->links + cut->nr, table->links[place], frame->nr * sizeof(*cut->links));
+	return cut->nr + frame->nr;
 }
 
 void beyond_forget(struct beyond_table *table, pid_t tid)

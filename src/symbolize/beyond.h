@@ -25,8 +25,8 @@ struct beyond_key {
 	uint64_t slot, bottom;
 };
 
-/* For some 256 frames at a time. NULL: no memory. */
-struct beyond_table *beyond_table_new(void);
+/* For some 256 frames at a time; same: of which callers are alike. NULL: no memory. */
+struct beyond_table *beyond_table_new(link_same_fn *same, void *arg);
 void beyond_table_free(struct beyond_table *table);
 
 /* Whether it is time, in ns, to read what is above the frame. */
@@ -35,14 +35,14 @@ bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uin
 /* What was found there then: the frame that the return address leads to, with that slot, and all
  * above. */
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr, link_same_fn *same, void *arg);
+                  const struct link *links, size_t nr);
 
 /*
- * Appends that to a stack that ends in the frame, for a sample of a time. How many links there are
- * then; nr: nothing is believed, or it is more than max.
+ * Appends that to a stack that ends in the frame, for a sample of a time; without holds. How many
+ * links there are then; as before: nothing is believed, or it is more than there is room for.
  */
 size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
-                     struct link *links, size_t nr, size_t max);
+                     const struct cut *cut);
 
 void beyond_forget(struct beyond_table *table, pid_t tid);
 

@@ -204,11 +204,10 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
  * Whether a stack joins the chain at its link number i. One link alone says little, for a function
  * may be called from two places at the same depth: unless stacks have joined there for a while.
  */
-static bool chain_joins(struct chain *chain, size_t i, const struct link *links,
-                        const struct hold *holds, size_t nr)
+static bool chain_joins(struct chain *chain, size_t i, const struct cut *cut)
 {
-	const struct hold *ours = &chain_holds(chain)[i], *theirs = &holds[nr - 1];
-	size_t n = links_common(chain_links(chain), i + 1, links, nr, JOIN_LINKS);
+	const struct hold *ours = &chain_holds(chain)[i], *theirs = &cut->holds[cut->nr - 1];
+	size_t n = links_common(chain_links(chain), i + 1, cut->links, cut->nr, JOIN_LINKS);
 
 	chain->stay = n ? chain->stay + 1 : 0;
 	if (!n)
@@ -230,30 +229,28 @@ static void holds_append(const struct chain *chain, size_t i, struct hold *to)
 		to[n].by_words = false;
 }
 
-size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
-                    struct hold *holds, size_t nr, size_t max)
+size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut)
 {
 	struct chain *chain = chain_lookup(table, tid);
-	const struct link *last = &links[nr - 1];
+	const struct link *last = &cut->links[cut->nr - 1];
 	size_t i, more;
 
 	if (!chain || !last->slot)
-		return nr;
+		return cut->nr;
 	for (i = 0; i < chain->nr; i++)
 		if (chain_links(chain)[i].slot == last->slot)
 			break;
 	/* Else the stack was cut before it came to the anchor: that says nothing of it. */
 	if (i == chain->nr && last->slot >= chain->anchor.slot)
 		chain->stay = 0;
-	if (i == chain->nr || time < good_since(chain, i) ||
-	    !chain_joins(chain, i, links, holds, nr))
-		return nr;
+	if (i == chain->nr || time < good_since(chain, i) || !chain_joins(chain, i, cut))
+		return cut->nr;
 	more = chain->nr - (i + 1);
-	if (more > max - nr)
-		return nr;
-	memcpy(links + nr, chain_links(chain) + i + 1, more * sizeof(links[0]));
-	holds_append(chain, i + 1, holds + nr);
-	return nr + more;
+	if (more > cut->max - cut->nr)
+		return cut->nr;
+	memcpy(cut->links + cut->nr, chain_links(chain) + i + 1, more * sizeof(*cut->links));
+	holds_append(chain, i + 1, cut->holds + cut->nr);
+	return cut->nr + more;
 }
 
 bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now)

@@ -80,12 +80,18 @@ struct chain_news {
 
 void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news);
 
+/* A stack that ends too early, leaf first; there is room for max. */
+struct cut {
+	struct link *links;
+	struct hold *holds;
+	size_t nr, max;
+};
+
 /*
  * Appends to a stack that was cut what its thread's last one had above the same outermost links.
- * How many links there are then; nr: nothing matches, or it is more than max.
+ * How many links there are then; as before: nothing matches, or it is more than there is room for.
  */
-size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, struct link *links,
-                    struct hold *holds, size_t nr, size_t max);
+size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut);
 
 /* Whether it is time, in ns, to look whether the thread still has its chain. */
 bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now);

@@ -28,6 +28,15 @@ uint64_t unwind_regs_mask(void)
 	return arch_sample_mask();
 }
 
+static bool same_function(void *arg, uint64_t a, uint64_t b)
+{
+	struct unwinder *unwinder = arg;
+	struct module *module = module_table_get(unwinder->modules, frame_module(a));
+
+	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
+	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
+}
+
 struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine engine)
 {
 	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
@@ -36,7 +45,7 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 		return NULL;
 	unwinder->modules = modules;
 	unwinder->chains = chain_table_new();
-	unwinder->beyond = beyond_table_new();
+	unwinder->beyond = beyond_table_new(same_function, unwinder);
 	unwinder->live = live_stack_new(module_table_memory(modules));
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
@@ -123,15 +132,6 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 		store_live(unwinder, &again);
 }
 
-static bool same_function(void *arg, uint64_t a, uint64_t b)
-{
-	struct unwinder *unwinder = arg;
-	struct module *module = module_table_get(unwinder->modules, frame_module(a));
-
-	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
-	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
-}
-
 /*
  * Whether another look found the stack as it was completed, beyond what its copy holds, but for the
  * places of functions from which they made their calls: these are then those that were read.
@@ -185,9 +185,15 @@ static struct beyond_key frame_key(const struct walk *walk)
 	};
 }
 
+static struct cut walk_cut(const struct walk *walk)
+{
+	return (struct cut){walk->links, walk->holds, walk->nr, walk->max};
+}
+
 /* As many links as there are with what is believed to be above that frame. */
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
+	const struct cut cut = walk_cut(walk);
 	struct beyond_key key;
 	struct walk again;
 	uint64_t now;
@@ -200,37 +206,49 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
 	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
 		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
-		             again.nr - walk->nr, same_function, unwinder);
-	return beyond_append(unwinder->beyond, &key, walk->sample->time, walk->links, walk->nr,
-	                     walk->max);
+		             again.nr - walk->nr);
+	return beyond_append(unwinder->beyond, &key, walk->sample->time, &cut);
+}
+
+/* As many links as there are with those of the thread's last stack; as it is: nothing matches. */
+static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct cut cut = walk_cut(walk);
+
+	/* A handler on its own stack looks the same wherever it interrupted a function. */
+	return walk->other ? walk->nr
+	                   : chain_stitch(unwinder->chains, walk->sample->tid, walk->sample->time,
+	                                  &cut);
+}
+
+/* Where nothing matches, the process is looked at. */
+static enum unwind_end walk_look(struct unwinder *unwinder, struct walk *walk)
+{
+	unsigned nr = walk->nr;
+
+	if (!walk->other)
+		walk_live(unwinder, walk);
+	walk->nr = (unsigned)walk_beyond(unwinder, walk);
+	return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
 static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 {
-	pid_t tid = walk->sample->tid;
 	size_t nr;
 
+	if (!walk->complete && !walk->cut)
+		return UNWIND_TRUNCATED;
 	if (!walk->complete) {
-		if (!walk->cut)
-			return UNWIND_TRUNCATED;
-		nr = walk->nr;
-		/* A handler on its own stack looks the same wherever it interrupted a function. */
-		if (!walk->other)
-			nr = chain_stitch(unwinder->chains, tid, walk->sample->time, walk->links,
-			                  walk->holds, walk->nr, walk->max);
-		if (nr == walk->nr) {
-			if (!walk->other)
-				walk_live(unwinder, walk);
-			walk->nr = (unsigned)walk_beyond(unwinder, walk);
-			return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
-		}
+		nr = walk_stitch(unwinder, walk);
+		if (nr == walk->nr)
+			return walk_look(unwinder, walk);
 		if (!is_believed(unwinder, walk, nr))
 			return UNWIND_TRUNCATED;
 		walk->nr = (unsigned)nr;
 		walk->nr_again = 0;
 	}
-	chain_store(unwinder->chains, tid,
+	chain_store(unwinder->chains, walk->sample->tid,
 	            &(struct chain_news){.links = walk->links,
 	                                 .holds = unwinder->rules ? walk->holds : NULL,
 	                                 .nr = walk->nr,

@@ -23,7 +23,7 @@ static bool same(void *arg, uint64_t a, uint64_t b)
 
 static int setup(void **state)
 {
-	*state = beyond_table_new();
+	*state = beyond_table_new(same, NULL);
 	return *state ? 0 : -1;
 }
 
@@ -36,7 +36,7 @@ static int teardown(void **state)
 static void learn(struct beyond_table *table, uint64_t now, const struct link *links)
 {
 	assert_true(beyond_is_due(table, &key, now));
-	beyond_learn(table, &key, now, links, 2, same, NULL);
+	beyond_learn(table, &key, now, links, 2);
 }
 
 /* What a leaf becomes. */
@@ -44,7 +44,7 @@ static size_t append(struct beyond_table *table, uint64_t time, struct link *lin
 {
 	memset(links, 0, MOST * sizeof(*links));
 	links[0].frame = 5;
-	return beyond_append(table, &key, time, links, 1, MOST);
+	return beyond_append(table, &key, time, &(struct cut){links, NULL, 1, MOST});
 }
 
 static void what_was_the_same_twice(void **state)
@@ -60,7 +60,8 @@ static void what_was_the_same_twice(void **state)
 	assert_memory_equal(links + 1, from_a, sizeof(from_a));
 	/* Not of what was before. */
 	assert_int_equal(append(*state, 99 * MS, links), 1);
-	assert_int_equal(beyond_append(*state, &key, 150 * MS, links, 1, 2), 1);
+	assert_int_equal(beyond_append(*state, &key, 150 * MS, &(struct cut){links, NULL, 1, 2}),
+	                 1);
 }
 
 static void other_places_of_one_caller(void **state)
@@ -94,15 +95,16 @@ static void frames_and_threads_by_themselves(void **state)
 {
 	struct beyond_key thread = key, slot = key, bottom = key;
 	struct link links[MOST];
+	const struct cut leaf = {links, NULL, 1, MOST};
 
 	thread.tid++;
 	slot.slot += 64;
 	bottom.bottom -= 64;
 	learn(*state, 100 * MS, from_a);
 	learn(*state, 200 * MS, from_a);
-	assert_int_equal(beyond_append(*state, &thread, 300 * MS, links, 1, MOST), 1);
-	assert_int_equal(beyond_append(*state, &slot, 300 * MS, links, 1, MOST), 1);
-	assert_int_equal(beyond_append(*state, &bottom, 300 * MS, links, 1, MOST), 1);
+	assert_int_equal(beyond_append(*state, &thread, 300 * MS, &leaf), 1);
+	assert_int_equal(beyond_append(*state, &slot, 300 * MS, &leaf), 1);
+	assert_int_equal(beyond_append(*state, &bottom, 300 * MS, &leaf), 1);
 	beyond_forget(*state, 2);
 	assert_int_equal(append(*state, 300 * MS, links), 3);
 	beyond_forget(*state, 1);
@@ -114,19 +116,19 @@ static void frames_and_threads_by_themselves(void **state)
 static void many_frames(void **state)
 {
 	struct link links[MOST];
+	const struct cut leaf = {links, NULL, 1, MOST};
 	struct beyond_key many = key;
 
 	for (unsigned i = 0; i < 5000; i++) {
 		many.slot += 64;
 		for (unsigned n = 1; n <= 2; n++) {
 			assert_true(beyond_is_due(*state, &many, (i * 2 + n) * 100 * MS));
-			beyond_learn(*state, &many, (i * 2 + n) * 100 * MS, from_a, 2, same, NULL);
+			beyond_learn(*state, &many, (i * 2 + n) * 100 * MS, from_a, 2);
 		}
-		assert_int_equal(
-			beyond_append(*state, &many, (i * 2 + 2) * 100 * MS, links, 1, MOST), 3);
+		assert_int_equal(beyond_append(*state, &many, (i * 2 + 2) * 100 * MS, &leaf), 3);
 	}
 	beyond_forget(*state, 1);
-	assert_int_equal(beyond_append(*state, &many, 1000000 * MS, links, 1, MOST), 1);
+	assert_int_equal(beyond_append(*state, &many, 1000000 * MS, &leaf), 1);
 }
 
 int main(void)

@@ -37,7 +37,8 @@ static void deep_recursion_is_completed(void **state)
 		recursion(truth, nr);
 		chain_store(*state, 1, &(struct chain_news){.links = before, .nr = nr - 1});
 		memcpy(cut, truth, sizeof(cut));
-		assert_int_equal(chain_stitch(*state, 1, 1, cut, holds, 10, MOST), nr);
+		assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){cut, holds, 10, MOST}),
+		                 nr);
 		assert_memory_equal(cut, truth, nr * sizeof(*cut));
 	}
 }
@@ -52,7 +53,7 @@ static size_t stitch_two(struct chain_table *table, const struct link *inner,
 	cut[0] = *inner;
 	cut[1] = *outer;
 	holds[1] = (struct hold){.fp = 1, .extra = extra};
-	return chain_stitch(table, 1, time, cut, holds, 2, MOST);
+	return chain_stitch(table, 1, time, &(struct cut){cut, holds, 2, MOST});
 }
 
 /* The same where the inner one is another. */
@@ -187,7 +188,7 @@ static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 	assert_int_equal(chain_miss(*state, 1), 1);
 	chain_forget(*state, 1);
 	assert_int_equal(chain_past(*state, 1, 5).nr, 0);
-	assert_int_equal(chain_stitch(*state, 1, 1, links, holds, 10, MOST), 10);
+	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){links, holds, 10, MOST}), 10);
 	assert_int_equal(chain_miss(*state, 1), 1);
 }
 
