@@ -89,7 +89,7 @@ static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint6
 	const struct calls_config *config = &put->config;
 
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
-	       hmb_begin_run(config->hmb, config->kind, 0, run, put->last_thread, time, last);
+	       hmb_begin_run(config->hmb, config->kind, run, put->last_thread, time, last);
 }
 
 static void end_run(void *arg, const struct call_run *run)
