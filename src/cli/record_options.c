@@ -164,14 +164,14 @@ static void parse_call_graph(struct options *options, const char *arg)
 
 	if (!graph || (comma && graph->stacks != TRACE_STACKS_DWARF))
 		wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
-	options->stacks = graph->stacks;
+	options->stack.mode = graph->stacks;
 	if (!comma)
 		return;
 	if (size_parse(comma + 1, &size) || size < 1024 || size > EVENT_STACK_MAX)
 		wrong("cannot copy this much stack:", comma + 1,
 		      "-g dwarf,SIZE takes 1024 to 65528 bytes");
-	options->stack_size = (uint32_t)(size & ~(size_t)7);
-	options->stack_fixed = true;
+	options->stack.size = (uint32_t)(size & ~(size_t)7);
+	options->stack.fixed = true;
 }
 
 /* Behind it may stand its unit. */
@@ -293,29 +293,27 @@ static enum unwind_engine parse_engine(const char *arg)
 
 /* --- by what they are about ------------------------------------------------------------------- */
 
-static error_t parse_calls(struct options *options, int key, const char *arg)
+static error_t parse_calls(struct calls_options *calls, int key, const char *arg)
 {
 	switch (key) {
 	case OPT_MPI:
-		options->calls = true;
+		calls->wanted = true;
 		return 0;
 	case OPT_WAIT:
-		options->calls_patience =
-			(uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
-		                                "--events-wait takes 0 to 60000 ms") *
-		                   1e6);
+		calls->patience = (uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
+		                                          "--events-wait takes 0 to 60000 ms") *
+		                             1e6);
 		break;
 	case OPT_SHARE:
-		options->calls_share =
-			parse_percent(arg, 1, 90, "--events-share takes 1% to 90%") / 100;
+		calls->share = parse_percent(arg, 1, 90, "--events-share takes 1% to 90%") / 100;
 		break;
 	case OPT_POLICY:
-		options->calls_policy = parse_policy(arg);
+		calls->policy = parse_policy(arg);
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
-	options->calls_tuned = true;
+	calls->tuned = true;
 	return 0;
 }
 
@@ -323,17 +321,17 @@ static error_t parse_stacks(struct options *options, int key, const char *arg)
 {
 	switch (key) {
 	case OPT_STACK:
-		options->max_stack =
+		options->stack.max =
 			(unsigned)parse_whole(arg, 1, SESSION_MAX_STACK, "impossible depth",
 		                              "--max-stack takes 1 to 1024 frames");
-		options->depth_given = true;
+		options->stack.max_given = true;
 		return 0;
 	case OPT_UNWINDER:
-		options->engine = parse_engine(arg);
-		options->engine_given = true;
+		options->stack.engine = parse_engine(arg);
+		options->stack.engine_given = true;
 		return 0;
 	default:
-		return parse_calls(options, key, arg);
+		return parse_calls(&options->calls, key, arg);
 	}
 }
 
@@ -449,11 +447,11 @@ int record_options(struct options *options, int argc, char **argv)
 
 	*options = (struct options){
 		.budget = SESSION_BUDGET,
-		.stacks = TRACE_STACKS_DWARF,
-		.stack_size = SESSION_STACK_SIZE,
-		.max_stack = SESSION_MAX_STACK,
+		.stack = {.mode = TRACE_STACKS_DWARF,
+	                  .size = SESSION_STACK_SIZE,
+	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
-		.calls_share = 0.5,
+		.calls.share = 0.5,
 	};
 	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
 		options->seed = (uint64_t)getpid();

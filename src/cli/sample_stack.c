@@ -113,7 +113,7 @@ static void add_unwound(struct sample_stack *s, const struct sampler *sampler,
 	if (first && between_programs(space, record))
 		return;
 	s->nr += unwinder_walk(s->unwinder, space, &sample, s->frames + first,
-	                       s->options->max_stack - first, &end);
+	                       s->options->stack.max - first, &end);
 	join_vsyscall(s, record, first);
 	s->stitched += end == UNWIND_STITCHED;
 	/* Not those that were copied before larger copies were asked for. */
@@ -128,7 +128,7 @@ static void add_branches(struct sample_stack *s, const struct space *space,
 {
 	bool cut;
 
-	s->nr = branch_stack(record, s->options->branches, s->frames, max, &cut);
+	s->nr = branch_stack(record, s->options->stack.branches, s->frames, max, &cut);
 	for (unsigned i = 0; i < s->nr; i++)
 		s->frames[i] = frame_of(s, space, s->frames[i]);
 	if (cut)
@@ -138,9 +138,9 @@ static void add_branches(struct sample_stack *s, const struct space *space,
 /* Call chains of this length have been cut. */
 static unsigned longest_chain(const struct options *options, const struct sampler *sampler)
 {
-	unsigned max = options->max_stack;
+	unsigned max = options->stack.max;
 
-	if (options->stacks == TRACE_STACKS_FP && max > sampler_max_chain(sampler))
+	if (options->stack.mode == TRACE_STACKS_FP && max > sampler_max_chain(sampler))
 		max = sampler_max_chain(sampler);
 	return max;
 }
@@ -148,7 +148,7 @@ static unsigned longest_chain(const struct options *options, const struct sample
 static void add_stack(struct sample_stack *s, const struct sampler *sampler,
                       const struct space *space, const struct record *record)
 {
-	bool unwinds = record->sample.regs && s->options->stacks == TRACE_STACKS_DWARF;
+	bool unwinds = record->sample.regs && s->options->stack.mode == TRACE_STACKS_DWARF;
 	unsigned max = longest_chain(s->options, sampler);
 
 	if (record->sample.nr_branches) {

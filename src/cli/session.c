@@ -229,7 +229,7 @@ static int prepare_target(struct session *s, const sigset_t *mask, const char *l
 	char **own = launch_environment(), **environment = own;
 	int error;
 
-	if (own && s->options->calls) {
+	if (own && s->options->calls.wanted) {
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
@@ -248,7 +248,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 	struct session *s;
 	int error, status;
 
-	if (options->calls && !find_library(library))
+	if (options->calls.wanted && !find_library(library))
 		return EXIT_ADAPTRACE;
 	s = calloc(1, sizeof(*s));
 	if (!s)

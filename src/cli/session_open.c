@@ -78,12 +78,12 @@ static uint64_t sample_price(const struct options *options)
 {
 	struct cost_question question = {
 		.exclude_kernel = options->events[0].attr.exclude_kernel,
-		.callchain = options->stacks == TRACE_STACKS_FP,
+		.callchain = options->stack.mode == TRACE_STACKS_FP,
 	};
 	uint64_t price = 0;
 
-	if (options->stacks == TRACE_STACKS_DWARF) {
-		question.stack_size = options->stack_size;
+	if (options->stack.mode == TRACE_STACKS_DWARF) {
+		question.stack_size = options->stack.size;
 		question.regs = unwind_regs_mask();
 	}
 	if (options->max_overhead > 0)
@@ -103,8 +103,8 @@ size_t session_ring_size(unsigned nr_cpus)
 /* A whole stack, or the one caller that frame pointers do not lead to. */
 static bool session_unwinds(const struct options *options)
 {
-	return options->stacks == TRACE_STACKS_DWARF ||
-	       (ARCH_HIDDEN_CALLER && options->stacks == TRACE_STACKS_FP);
+	return options->stack.mode == TRACE_STACKS_DWARF ||
+	       (ARCH_HIDDEN_CALLER && options->stack.mode == TRACE_STACKS_FP);
 }
 
 static void configure_stacks(const struct session *s, struct sampler_config *config)
@@ -114,17 +114,17 @@ static void configure_stacks(const struct session *s, struct sampler_config *con
 
 	for (unsigned e = 0; e < options->nr_events; e++)
 		kernel |= !options->events[e].attr.exclude_kernel;
-	if (options->stacks == TRACE_STACKS_NONE)
+	if (options->stack.mode == TRACE_STACKS_NONE)
 		return;
-	config->max_stack = options->stacks == TRACE_STACKS_FP ? options->max_stack : 0;
+	config->max_stack = options->stack.mode == TRACE_STACKS_FP ? options->stack.max : 0;
 	config->kernel_chain = kernel;
-	config->branches = options->stacks == TRACE_STACKS_LBR;
-	config->user_chain = options->stacks == TRACE_STACKS_FP || config->branches;
+	config->branches = options->stack.mode == TRACE_STACKS_LBR;
+	config->user_chain = options->stack.mode == TRACE_STACKS_FP || config->branches;
 	if (session_unwinds(options))
 		config->regs = unwind_regs_mask();
-	if (options->stacks != TRACE_STACKS_DWARF)
+	if (options->stack.mode != TRACE_STACKS_DWARF)
 		return;
-	config->stack_size = options->stack_size;
+	config->stack_size = options->stack.size;
 	config->copy_size = stack_copy_size;
 	config->copy_arg = s;
 }
@@ -203,13 +203,13 @@ static void say_unrecoverable(const struct session *s)
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
 static void configure_calls(const struct options *options, struct hmb_config *config)
 {
-	if (!options->calls)
+	if (!options->calls.wanted)
 		return;
 	config->kinds[config->nr_kinds++] = (struct hmb_kind_config){
 		.shape = HMB_CALLS,
 		.time_shift = 3,
-		.share = (size_t)((double)options->budget * options->calls_share),
-		.by_level = options->calls_policy != TRACE_POLICY_ALL,
+		.share = (size_t)((double)options->budget * options->calls.share),
+		.by_level = options->calls.policy != TRACE_POLICY_ALL,
 	};
 }
 
@@ -220,7 +220,7 @@ static void configure_calls(const struct options *options, struct hmb_config *co
  */
 static void touch_share(const struct session *s, const struct hmb_config *config)
 {
-	if (s->options->calls && tables_recoverable(s->tables))
+	if (s->options->calls.wanted && tables_recoverable(s->tables))
 		madvise(config->memory, config->kinds[s->options->nr_events].share,
 		        MADV_POPULATE_WRITE);
 }
@@ -233,8 +233,8 @@ static int begin_calls(struct session *s)
 		.kind = kind,
 		.tables = s->tables,
 		.tasks = &s->tasks,
-		.policy = s->options->calls_policy,
-		.patience = s->options->calls_patience,
+		.policy = s->options->calls.policy,
+		.patience = s->options->calls.patience,
 		.share = s->hmb->kinds[kind].config.share,
 	};
 
@@ -331,7 +331,7 @@ static int open_names(struct session *s)
 	s->stack.modules = s->modules;
 	if (!session_unwinds(s->options))
 		return 0;
-	s->stack.unwinder = unwinder_new(s->modules, s->options->engine);
+	s->stack.unwinder = unwinder_new(s->modules, s->options->stack.engine);
 	return s->stack.unwinder ? 0 : -errno;
 }
 

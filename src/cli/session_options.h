@@ -15,6 +15,26 @@
 #define SESSION_BUDGET     ((size_t)100 << 20)
 #define SESSION_STACK_SIZE 16384
 
+/* What is kept of stacks. */
+struct stack_options {
+	enum trace_stacks mode;
+	uint32_t size;     /* of a copy, bytes */
+	bool fixed;        /* no more than that is copied, however deep stacks are */
+	unsigned max;      /* frames */
+	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
+	enum unwind_engine engine;
+	bool max_given, engine_given; /* not the defaults */
+};
+
+/* MPI calls and user regions. */
+struct calls_options {
+	bool wanted;
+	bool tuned;   /* and how was said */
+	double share; /* of the budget, 0 … 1 */
+	enum trace_policy policy;
+	uint64_t patience; /* ns */
+};
+
 struct options {
 	char **command;      /* NULL: attach */
 	char **until;        /* attach, and record until this command ends, which is not recorded */
@@ -32,28 +52,18 @@ struct options {
 	unsigned nr_counters;
 	double frequency; /* of clocks, Hz; 0: the default */
 	uint64_t period;  /* of counters; 0: the default */
-	enum trace_stacks stacks;
-	uint32_t stack_size;
-	unsigned max_stack;
-	enum unwind_engine engine;
+	struct stack_options stack;
+	struct calls_options calls;
 	double max_overhead; /* a share; 0: no guard */
 	uint64_t seed;
-	bool depth_given, engine_given; /* max_stack, engine: not the defaults */
-	bool stack_fixed;  /* no more than stack_size is copied, however deep stacks are */
-	bool data;         /* what memory accesses met is kept with samples */
-	unsigned branches; /* TRACE_STACKS_LBR: calls that the processor remembers at most */
-	bool wide;         /* whoever runs on CPUs or in a cgroup that exists, not one target */
-	bool some_cpus;    /* wide: on these only */
+	bool data;      /* what memory accesses met is kept with samples */
+	bool wide;      /* whoever runs on CPUs or in a cgroup that exists, not one target */
+	bool some_cpus; /* wide: on these only */
 	struct cpu_list cpus;
 	const char *cgroup; /* wide: in this cgroup only; NULL: everywhere */
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* the kernel's side was not permitted */
 	bool quiet;
-	bool calls;         /* record MPI calls and user regions */
-	bool calls_tuned;   /* and how was said */
-	double calls_share; /* of the budget, 0 … 1 */
-	enum trace_policy calls_policy;
-	uint64_t calls_patience; /* ns */
 };
 
 /* Whether a clock is among the events. */

@@ -103,7 +103,7 @@ static void warn_of_dropped_calls(const struct session *s)
 	say("%s of %llu calls seen were kept: their share of the memory was full; a larger -m "
 	    "holds more%s",
 	    kept, (unsigned long long)calls->taken,
-	    s->options->calls_policy == TRACE_POLICY_ALL
+	    s->options->calls.policy == TRACE_POLICY_ALL
 	            ? ", --events-policy duration keeps the longest"
 	            : "");
 }

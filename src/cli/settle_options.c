@@ -157,18 +157,19 @@ static int settle_branches(struct options *options)
 	struct machine machine;
 	char line[WHY_SIZE];
 
-	if (options->stacks != TRACE_STACKS_LBR)
+	if (options->stack.mode != TRACE_STACKS_LBR)
 		return 0;
 	machine_read(&machine);
-	options->branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	options->stack.branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
 	for (unsigned e = 0; e < options->nr_events; e++) {
 		if (!event_probe_branches(&options->events[e]))
 			continue;
 		advice_line(&advice, line, sizeof(line));
 		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
-		    options->branches ? "only events of the processor have branch stacks; try "
-		                        "-g dwarf, or -e cycles"
-		                      : line);
+		    options->stack.branches
+		            ? "only events of the processor have branch stacks; try "
+		              "-g dwarf, or -e cycles"
+		            : line);
 		return -EINVAL;
 	}
 	return 0;
@@ -302,7 +303,7 @@ static int settle_calls(const struct options *options)
 {
 	struct advice advice;
 
-	if (!options->calls)
+	if (!options->calls.wanted)
 		return 0;
 	advice = room_advise_calls();
 	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
@@ -321,11 +322,11 @@ static int settle_combination(const struct options *options)
 		{options->command && options->duration,
 	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
 	         "seconds by adaptrace record timeout 10 COMMAND"},
-		{options->calls_tuned && !options->calls,
+		{options->calls.tuned && !options->calls.wanted,
 	         "--events-share, --events-policy and --events-wait are for --mpi"},
-		{options->calls && running,
+		{options->calls.wanted && running,
 	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
-		{options->calls && options->delay,
+		{options->calls.wanted && options->delay,
 	         "--mpi works from a program's start: it excludes --delay"},
 		{options->wide && options->nr_attach,
 	         "-p and -a, -C or --cgroup exclude each other"},
@@ -334,9 +335,9 @@ static int settle_combination(const struct options *options)
 	         "EVENT:period=N"},
 		{options->wide && options->inherit,
 	         "--inherit is for one program, not for -a, -C or --cgroup"},
-		{options->engine_given && options->stacks != TRACE_STACKS_DWARF,
+		{options->stack.engine_given && options->stack.mode != TRACE_STACKS_DWARF,
 	         "--unwinder is for -g dwarf: nothing else needs one"},
-		{options->depth_given && options->stacks == TRACE_STACKS_NONE,
+		{options->stack.max_given && options->stack.mode == TRACE_STACKS_NONE,
 	         "--max-stack is for stacks, which -g none leaves out"},
 	};
 

@@ -48,7 +48,7 @@ static double largest_affordable(const struct session *s, double period)
 {
 	double left = s->options->max_overhead * period - (double)s->guard.price;
 
-	return s->options->max_overhead > 0 ? s->options->stack_size + left / KIB_NS * 1024
+	return s->options->max_overhead > 0 ? s->options->stack.size + left / KIB_NS * 1024
 	                                    : EVENT_STACK_MAX;
 }
 
@@ -68,9 +68,9 @@ uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
 	double apart = (double)period / options->nr_events;
 	double size = fmin(largest_with_room(room, apart), largest_affordable(s, apart));
 
-	if (options->stack_fixed || can_grow(s) || !has_known_rates(options))
-		return options->stack_size;
-	return (uint32_t)fmin(fmax(size, options->stack_size), EVENT_STACK_MAX) & ~(uint32_t)7;
+	if (options->stack.fixed || can_grow(s) || !has_known_rates(options))
+		return options->stack.size;
+	return (uint32_t)fmin(fmax(size, options->stack.size), EVENT_STACK_MAX) & ~(uint32_t)7;
 }
 
 /* --- while sampling --------------------------------------------------------------------------- */
@@ -118,8 +118,8 @@ static bool loses(const struct session *s)
 
 static bool may_grow(const struct session *s)
 {
-	return can_grow(s) && s->options->stacks == TRACE_STACKS_DWARF &&
-	       !s->options->stack_fixed && !s->stack.copy.done &&
+	return can_grow(s) && s->options->stack.mode == TRACE_STACKS_DWARF &&
+	       !s->options->stack.fixed && !s->stack.copy.done &&
 	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
 }
 

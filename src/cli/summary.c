@@ -261,7 +261,7 @@ void summary_start(struct session *s)
 	struct trace_run *run = tables_run(s->tables);
 
 	run->flags |= first_flags(s);
-	run->stacks = options->stacks;
+	run->stacks = options->stack.mode;
 	describe_target(s, run);
 	note_module(s, 0);
 	run->bin_shift = s->hmb->arena.bin_shift;

@@ -95,8 +95,8 @@ static void defaults(void **state)
 	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "true")), 0);
 	assert_int_equal(options.budget, (size_t)100 << 20);
 	assert_string_equal(options.output, "adaptrace.atr");
-	assert_int_equal(options.stacks, TRACE_STACKS_DWARF);
-	assert_int_equal(options.stack_size, 16384);
+	assert_int_equal(options.stack.mode, TRACE_STACKS_DWARF);
+	assert_int_equal(options.stack.size, 16384);
 	assert_true(options.max_overhead == 0.05);
 	assert_int_equal(options.nr_events, 1);
 	assert_string_equal(options.command[0], "true");
@@ -147,17 +147,17 @@ static void everything(void **state)
 	assert_int_equal(options.delay, 2500000000);
 	assert_int_equal(options.budget, 65536);
 	assert_true(options.frequency == 99.5);
-	assert_int_equal(options.stacks, TRACE_STACKS_FP);
+	assert_int_equal(options.stack.mode, TRACE_STACKS_FP);
 	assert_string_equal(options.output, "other");
 	assert_true(options.max_overhead == 0.025);
 	assert_int_equal(options.seed, UINT64_MAX);
-	assert_int_equal(options.max_stack, 9);
+	assert_int_equal(options.stack.max, 9);
 	assert_int_equal(options.nr_events, 2);
 	assert_int_equal(parse(&options,
 	                       ARGS("-gdwarf,4K", "--unwinder=libunwind", "-ecpu-clock:u", "true")),
 	                 0);
-	assert_int_equal(options.stack_size, 4096);
-	assert_int_equal(options.engine, UNWIND_LIBUNWIND);
+	assert_int_equal(options.stack.size, 4096);
+	assert_int_equal(options.stack.engine, UNWIND_LIBUNWIND);
 	assert_int_equal(parse(&options, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
 	assert_int_equal(options.budget, 65536); /* whole pages */
 }

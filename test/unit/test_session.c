@@ -446,7 +446,7 @@ static void modules_are_noted_before_their_samples(void **state)
 
 	open_buffer(w, &period, 5);
 	w->sampler.cpus = cpus;
-	w->options.max_stack = 10;
+	w->options.stack.max = 10;
 	tasks_record(&s->tasks, &code);
 	session_sample(s, &sample, &source);
 	assert_int_equal(hmb_stored(s->hmb, 0), 1);

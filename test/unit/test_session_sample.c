@@ -121,8 +121,7 @@ static int setup(void **state)
 	w->options = (struct options){
 		.nr_events = NR_EVENTS,
 		.events = {{.unit = EVENT_NS, .scale = 1}, {.unit = EVENT_COUNT, .scale = 1}},
-		.stacks = TRACE_STACKS_FP,
-		.max_stack = SESSION_MAX_STACK,
+		.stack = {.mode = TRACE_STACKS_FP, .max = SESSION_MAX_STACK},
 		.seed = 1,
 	};
 	s->options = &w->options;
@@ -395,7 +394,7 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 
 	for (unsigned i = 0; i < 3; i++)
 		hmb_close_lowest(s->hmb, 0, 500, HMB_CAUSE_MEMORY);
-	w->options.max_stack = 0; /* each stack that is built is cut */
+	w->options.stack.max = 0; /* each stack that is built is cut */
 	for (unsigned i = 0; i < nr; i++) {
 		take(w, 0, sample_at(1000 + i, PID));
 		if (hmb_stored(s->hmb, 0) == stored)
@@ -560,13 +559,13 @@ static void long_chains_are_cut_and_say_so(void **state)
 	expected[126] = in_code(w, 0x100 + 125);
 	expected[127] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(2000, chain, 127), expected, 128); /* the kernel's own limit */
-	w->options.max_stack = 3;
+	w->options.stack.max = 3;
 	expected[3] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(3000, chain, 200), expected, 4);
 	assert_int_equal(w->session.stack.truncated, 2);
 	/* The kernel's part alone may leave no room for the program's. */
-	w->options.max_stack = 1;
-	w->options.stacks = TRACE_STACKS_DWARF;
+	w->options.stack.max = 1;
+	w->options.stack.mode = TRACE_STACKS_DWARF;
 	record.sample.regs = regs;
 	record.sample.in_kernel = true;
 	expected[0] = in_code(w, 0x10);
@@ -584,7 +583,7 @@ static void narrow_programs_have_no_callers(void **state)
 	const uint64_t expected[] = {in_code(w, 0x10), FRAME_TRUNCATED};
 	struct record record = sample_at(1000, PID);
 
-	w->options.stacks = TRACE_STACKS_DWARF;
+	w->options.stack.mode = TRACE_STACKS_DWARF;
 	record.sample.regs = regs;
 	record.sample.regs_32 = true;
 	check_stack(w, record, expected, 2);
@@ -602,12 +601,12 @@ static void branches_are_a_stack(void **state)
 	                             FRAME_TRUNCATED};
 	struct record record = with_chain(1000, chain, 3);
 
-	w->options.branches = 8;
+	w->options.stack.branches = 8;
 	record.sample.branches = branches;
 	record.sample.nr_branches = 2;
 	check_stack(w, record, expected, 3);
 	record.time = 2000;
-	w->options.branches = 2; /* all that it remembers: there may be more */
+	w->options.stack.branches = 2; /* all that it remembers: there may be more */
 	check_stack(w, record, expected, 4);
 	assert_int_equal(w->session.stack.truncated, 1);
 }

@@ -13,7 +13,7 @@ static struct session session;
 static int setup(void **state)
 {
 	(void)state;
-	options = (struct options){.nr_events = 1, .events[0].unit = EVENT_NS, .stack_size = USUAL};
+	options = (struct options){.nr_events = 1, .events[0].unit = EVENT_NS, .stack.size = USUAL};
 	session = (struct session){.options = &options, .way = SAMPLER_LADDER};
 	return 0;
 }
@@ -94,7 +94,7 @@ static void what_can_grow_or_was_said_stays(void **state)
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 	session.nr_counters = 1;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), MOST);
-	options.stack_fixed = true;
+	options.stack.fixed = true;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 }
 
