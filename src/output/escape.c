@@ -1,7 +1,6 @@
 #include "output/escape.h"
 #include "output/text.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,19 +36,15 @@ static void put(FILE *file, uint32_t c)
 	fwrite_unlocked(bytes, 1, escape_encode(c, bytes), file);
 }
 
-/* Names consist of these for the most part, and no format gives them a meaning. */
-static bool is_word(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
-/* Writes the characters at the start that need nothing, and steps over them. */
+/*
+ * Writes the characters at the start that need nothing, and steps over them. Names consist of words
+ * for the most part, to which no format gives a meaning.
+ */
 static void put_plain(FILE *file, const char **text, const char * not )
 {
 	const char *end = *text;
 
-	while (is_word(*end) || (*end >= 0x20 && *end < 0x7f && !strchr(not, *end)))
+	while (text_is_word(*end) || (*end >= 0x20 && *end < 0x7f && !strchr(not, *end)))
 		end++;
 	fwrite_unlocked(*text, 1, (size_t)(end - *text), file);
 	*text = end;

@@ -1,13 +1,8 @@
 #include "output/name_parts.h"
 
-#include <stdbool.h>
-#include <string.h>
+#include "output/text.h"
 
-static bool is_word(char c)
-{
-	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-	       (c >= 'A' && c <= 'Z');
-}
+#include <string.h>
 
 size_t name_signs(const char *name, const char *at)
 {
@@ -16,7 +11,7 @@ size_t name_signs(const char *name, const char *at)
 
 	if (at[0] == '-' && at[1] == '>')
 		return 2;
-	if (strncmp(at, word, size) != 0 || (at > name && is_word(at[-1])))
+	if (strncmp(at, word, size) != 0 || (at > name && text_is_word(at[-1])))
 		return 0;
 	if ((at[size] == '(' || at[size] == '[') && at[size + 1])
 		return size + 2;

@@ -143,15 +143,9 @@ int text_field(const char *text, unsigned columns)
 
 static bool plain(const char *argument, size_t size)
 {
-	static const char *const signs = "%+,-./:=@_";
-
-	for (size_t i = 0; i < size; i++) {
-		char c = argument[i];
-
-		if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
-		    !strchr(signs, c))
+	for (size_t i = 0; i < size; i++)
+		if (!text_is_word(argument[i]) && !strchr("%+,-./:=@", argument[i]))
 			return false;
-	}
 	return size > 0;
 }
 

@@ -45,6 +45,13 @@ void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* "644 Hz", "0.00372 Hz" of a period in ns; "1 in 1009" of others. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
+/* Of a name in a program: a letter or digit of ASCII, or "_". */
+static inline bool text_is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 /* What is behind the name of so many things. */
 static inline const char *plural(uint64_t nr)
 {
