@@ -35,8 +35,8 @@ struct slice {
 	uint64_t counters[COUNTER_MAX];
 };
 
-/* By track, and what took over another's comes after it, whatever its place in the table. */
-struct turn {
+/* They come by track, and what took over another's after it, whatever its place in the table. */
+struct track_thread {
 	uint64_t track, last_time;
 	uint32_t thread;
 };
@@ -45,12 +45,12 @@ struct chrome {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct spool *spool;
-	const struct paths *paths; /* the spool's */
-	uint32_t *process_of;      /* see processes.h */
-	bool *named;               /* by these: whether the process was */
-	int32_t *pids;             /* of threads, in the file: no two processes have the same */
-	struct turn *turns;        /* of all threads */
-	uint64_t track, track_end; /* whose slices came last, and where they ended */
+	const struct paths *paths;  /* the spool's */
+	uint32_t *process_of;       /* see processes.h */
+	bool *named;                /* by these: whether the process was */
+	int32_t *pids;              /* of threads, in the file: no two processes have the same */
+	struct track_thread *order; /* of all threads */
+	uint64_t track, track_end;  /* whose slices came last, and where they ended */
 	FILE *file;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
@@ -333,7 +333,7 @@ static int print_all(struct chrome *chrome)
 	fputs("},\n\"traceEvents\":[\n", chrome->file);
 	chrome->separator = "";
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
-		uint32_t thread = chrome->turns[i].thread;
+		uint32_t thread = chrome->order[i].thread;
 
 		if (!chrome->spool->threads[thread].nr && !chrome->spool->calls->nr[thread])
 			continue;
@@ -385,26 +385,26 @@ static int find_pids(struct chrome *chrome)
 	return err;
 }
 
-static int compare_turns(const void *a, const void *b)
+static int compare_track_threads(const void *a, const void *b)
 {
-	const struct turn *x = a, *y = b;
+	const struct track_thread *x = a, *y = b;
 
 	return ORDER(x->track, y->track)
 	               ?: ORDER(x->last_time, y->last_time)
 	               ?: ORDER(x->thread, y->thread);
 }
 
-static int find_turns(struct chrome *chrome)
+static int order_threads(struct chrome *chrome)
 {
 	uint32_t nr = chrome->spool->nr_threads;
 
-	chrome->turns = calloc(nr, sizeof(*chrome->turns));
-	if (!chrome->turns)
+	chrome->order = calloc(nr, sizeof(*chrome->order));
+	if (!chrome->order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < nr; i++)
-		chrome->turns[i] =
-			(struct turn){track_of(chrome, i), chrome->spool->threads[i].last_time, i};
-	ARRAY_SORT(chrome->turns, nr, compare_turns);
+		chrome->order[i] = (struct track_thread){track_of(chrome, i),
+		                                         chrome->spool->threads[i].last_time, i};
+	ARRAY_SORT(chrome->order, nr, compare_track_threads);
 	return 0;
 }
 
@@ -425,7 +425,7 @@ static int prepare(struct chrome *chrome)
 	chrome->named =
 		calloc(trace_nr(chrome->trace, TRACE_THREADS) + 1UL, sizeof(*chrome->named));
 	if (!chrome->depths || !chrome->process_of || !chrome->named || find_pids(chrome) ||
-	    find_turns(chrome))
+	    order_threads(chrome))
 		return -ENOMEM;
 	chrome->chain = calloc((size_t)deepest + 1, sizeof(*chrome->chain));
 	chrome->open = calloc((size_t)deepest + 1, sizeof(*chrome->open));
@@ -451,7 +451,7 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	free(chrome.process_of);
 	free(chrome.named);
 	free(chrome.pids);
-	free(chrome.turns);
+	free(chrome.order);
 	free(chrome.depths);
 	free(chrome.chain);
 	free(chrome.open);
