@@ -101,36 +101,35 @@ static void put_call_titles(FILE *to, bool values)
 }
 
 /* Those of values, or all others. */
-static void put_call_table(FILE *to, const struct call_sums *sums, const uint32_t *order,
-                           uint32_t nr_order, bool values, const struct report_options *options,
-                           uint32_t limit)
+static void put_call_table(FILE *to, const struct job *job, const uint32_t *order,
+                           uint32_t nr_order, bool values, uint32_t limit)
 {
+	const struct report_options *options = job->options;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
-		if ((class_of(sums, order[i]) == TRACE_VALUE) != values)
+		if ((class_of(&job->calls, order[i]) == TRACE_VALUE) != values)
 			continue;
 		if (!nr && values)
 			put_title(to, options, "values that the program told");
 		if (!nr && !options->quiet)
 			put_call_titles(to, values);
 		if (nr++ < limit)
-			put_call_row(to, sums, order[i]);
+			put_call_row(to, &job->calls, order[i]);
 	}
 	if (nr > limit && !options->quiet)
 		fprintf(to, "%u more; %s shows them\n", nr - limit,
 		        limit == options->limit ? "--all" : "--mpi");
 }
 
-static int put_calls(FILE *to, const struct call_sums *sums, const struct report_options *options,
-                     uint32_t limit)
+static int put_calls(FILE *to, const struct job *job, uint32_t limit)
 {
-	uint32_t nr, *order = call_sums_order(sums, &nr);
+	uint32_t nr, *order = call_sums_order(&job->calls, &nr);
 
 	if (!order)
 		return -ENOMEM;
-	put_call_table(to, sums, order, nr, false, options, limit);
-	put_call_table(to, sums, order, nr, true, options, limit);
+	put_call_table(to, job, order, nr, false, limit);
+	put_call_table(to, job, order, nr, true, limit);
 	free(order);
 	return 0;
 }
@@ -159,7 +158,7 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 		          "calls as they were recorded, with exact times; the table above is from "
 		          "samples alone");
 		put_completeness(to, trace);
-		err = put_calls(to, &job.calls, options,
+		err = put_calls(to, &job,
 		                options->limit < FEW_CALLS || options->limit == UINT32_MAX
 		                        ? options->limit
 		                        : FEW_CALLS);
@@ -472,7 +471,7 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	if (!err && trace_has_calls(trace)) {
 		put_title(to, options, "calls as they were recorded, with exact times");
 		put_completeness(to, trace);
-		err = put_calls(to, &job.calls, options, options->limit);
+		err = put_calls(to, &job, options->limit);
 	}
 	if (!err)
 		err = put_links(to, &job);
