@@ -278,7 +278,8 @@ int sampler_poll_fd(const struct sampler *sampler, unsigned i)
 void sampler_drain(struct sampler *sampler, bool all)
 {
 	sampler->drain_time = sampler_now();
-	merge_begin(&sampler->merge, all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
+	ring_merge_begin(&sampler->merge,
+	                 all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
 }
 
 bool sampler_is_crowded(const struct sampler *sampler)
@@ -343,11 +344,11 @@ static void count_losses(struct sampler *s, const struct record *record,
 
 bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
 {
-	const struct merge_ring *from;
+	const struct merged_ring *from;
 	const void *raw;
 	size_t size;
 
-	while ((raw = merge_next(&sampler->merge, &size, &from)) &&
+	while ((raw = ring_merge_next(&sampler->merge, &size, &from)) &&
 	       record_decode(record, raw, size, from->format))
 		sampler->malformed++;
 	if (!raw)

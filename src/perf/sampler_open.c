@@ -313,7 +313,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->counter_fds = fd_grid(sampler_counter_fds(s));
 	if (!s->counter_fds)
 		return -ENOMEM;
-	return merge_init(&s->merge, s->rings, s->nr_rings);
+	return ring_merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
 /* Who asks a kernel before Linux 6.0 for it gets EINVAL. */
@@ -446,7 +446,7 @@ void sampler_close(struct sampler *s)
 	close_all(s->side_fds, sampler_cells(s));
 	sampler_close_rings(s);
 	free(s->owner_fds);
-	merge_fini(&s->merge);
+	ring_merge_fini(&s->merge);
 	free(s->rings);
 	free(s->wrapped);
 	free(s->ids);

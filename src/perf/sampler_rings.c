@@ -32,7 +32,7 @@ struct perf_event_attr sampler_dummy(void)
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);
-	struct merge_ring *ring = &s->rings[index];
+	struct merged_ring *ring = &s->rings[index];
 	struct perf_event_attr attr = sampler_dummy();
 	int fd;
 

@@ -2,8 +2,8 @@
 #ifndef PERF_SAMPLER_STATE_H
 #define PERF_SAMPLER_STATE_H
 
-#include "perf/merge.h"
 #include "perf/prime.h"
+#include "perf/ring_merge.h"
 #include "perf/sampler.h"
 
 #define SAMPLER_MAX_STEPS  64
@@ -87,10 +87,10 @@ struct sampler {
 	bool counts_lost; /* the kernel has RECORD_LOST_COUNTS */
 
 	struct record_format side_format, sample_format;
-	struct merge_ring *rings; /* see ring_index() */
+	struct merged_ring *rings; /* see ring_index() */
 	unsigned nr_rings;
 	unsigned char *wrapped; /* of all rings */
-	struct merge merge;
+	struct ring_merge merge;
 	uint64_t drain_time, latency, lost_records, malformed;
 	char shortage[WHY_SIZE];
 };

@@ -10,7 +10,7 @@ enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, SIZE = 1 << 16, ID = 100 };
 
 struct world {
 	struct sampler sampler;
-	struct merge_ring rings[NR_RINGS];
+	struct merged_ring rings[NR_RINGS];
 	struct raw_ring raw[NR_RINGS];
 	struct sampler_id ids[2];
 	uint64_t lost[NR_CPUS];
@@ -41,7 +41,7 @@ static int setup(void **state)
 		w->rings[i].cpu = i % NR_CPUS;
 		w->rings[i].format = i < NR_CPUS ? &s->side_format : &s->sample_format;
 	}
-	assert_int_equal(merge_init(&s->merge, w->rings, NR_RINGS), 0);
+	assert_int_equal(ring_merge_init(&s->merge, w->rings, NR_RINGS), 0);
 	*state = w;
 	return 0;
 }
@@ -50,7 +50,7 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	merge_fini(&w->sampler.merge);
+	ring_merge_fini(&w->sampler.merge);
 	for (unsigned i = 0; i < NR_RINGS; i++)
 		raw_ring_fini(&w->raw[i]);
 	free(w);

@@ -19,7 +19,7 @@ struct world {
 	struct options options;
 	struct session session;
 	struct sampler sampler;
-	struct merge_ring rings[NR_RINGS];
+	struct merged_ring rings[NR_RINGS];
 	struct raw_ring raw[NR_RINGS];
 	struct sampler_id ids[NR_EVENTS];
 	uint64_t lost[NR_EVENTS][NR_CPUS];
@@ -64,7 +64,7 @@ static void setup_sampler(struct world *w)
 		w->rings[i].format = i < NR_CPUS ? &s->side_format : &s->sample_format;
 		open_pipe(&w->owners[i], &w->wakers[i]);
 	}
-	assert_int_equal(merge_init(&s->merge, w->rings, NR_RINGS), 0);
+	assert_int_equal(ring_merge_init(&s->merge, w->rings, NR_RINGS), 0);
 }
 
 static int setup(void **state)
@@ -100,7 +100,7 @@ static int teardown(void **state)
 	tasks_fini(&w->session.tasks);
 	tables_free(w->session.tables);
 	module_table_free(w->session.modules);
-	merge_fini(&w->sampler.merge);
+	ring_merge_fini(&w->sampler.merge);
 	for (unsigned i = 0; i < NR_RINGS; i++) {
 		raw_ring_fini(&w->raw[i]);
 		close(w->owners[i]);

@@ -1,24 +1,24 @@
-#include "perf/merge.h"
+#include "perf/ring_merge.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int merge_init(struct merge *merge, struct merge_ring *rings, unsigned nr)
+int ring_merge_init(struct ring_merge *merge, struct merged_ring *rings, unsigned nr)
 {
-	*merge = (struct merge){.rings = rings, .nr_rings = nr};
+	*merge = (struct ring_merge){.rings = rings, .nr_rings = nr};
 	merge->heap = calloc(nr, sizeof(*merge->heap));
 	return merge->heap ? 0 : -ENOMEM;
 }
 
-void merge_fini(struct merge *merge)
+void ring_merge_fini(struct ring_merge *merge)
 {
 	free(merge->heap);
 	merge->heap = NULL;
 }
 
-static void sift_down(struct merge *merge, unsigned at)
+static void sift_down(struct ring_merge *merge, unsigned at)
 {
-	struct merge_head moving = merge->heap[at];
+	struct ring_merge_head moving = merge->heap[at];
 
 	for (;;) {
 		unsigned child = 2 * at + 1;
@@ -38,7 +38,7 @@ static void sift_down(struct merge *merge, unsigned at)
 
 /* What made no sense and is skipped is given back at once: a full ring gets no records otherwise.
  */
-static void note_broken(struct merge *merge, struct ring *ring)
+static void note_broken(struct ring_merge *merge, struct ring *ring)
 {
 	if (!ring->broken)
 		return;
@@ -48,7 +48,7 @@ static void note_broken(struct merge *merge, struct ring *ring)
 }
 
 /* The time of the ring's oldest record; false where it has none before the horizon. */
-static bool oldest(struct merge *merge, struct merge_ring *ring, uint64_t *time)
+static bool oldest(struct ring_merge *merge, struct merged_ring *ring, uint64_t *time)
 {
 	size_t size;
 	const void *raw = ring_peek(&ring->ring, &size);
@@ -60,7 +60,7 @@ static bool oldest(struct merge *merge, struct merge_ring *ring, uint64_t *time)
 	return *time < merge->horizon;
 }
 
-void merge_begin(struct merge *merge, uint64_t horizon)
+void ring_merge_begin(struct ring_merge *merge, uint64_t horizon)
 {
 	merge->horizon = horizon;
 	merge->nr_heads = 0;
@@ -69,16 +69,16 @@ void merge_begin(struct merge *merge, uint64_t horizon)
 
 		ring_refresh(&merge->rings[i].ring);
 		if (oldest(merge, &merge->rings[i], &time))
-			merge->heap[merge->nr_heads++] = (struct merge_head){time, i};
+			merge->heap[merge->nr_heads++] = (struct ring_merge_head){time, i};
 	}
 	for (unsigned at = merge->nr_heads / 2; at-- > 0;)
 		sift_down(merge, at);
 }
 
 /* Takes back the record that was handed out and puts its ring's next one into the heap. */
-static void advance(struct merge *merge)
+static void advance(struct ring_merge *merge)
 {
-	struct merge_ring *ring = merge->current;
+	struct merged_ring *ring = merge->current;
 
 	if (!ring)
 		return;
@@ -97,9 +97,9 @@ static void advance(struct merge *merge)
 	sift_down(merge, 0);
 }
 
-const void *merge_next(struct merge *merge, size_t *size, const struct merge_ring **from)
+const void *ring_merge_next(struct ring_merge *merge, size_t *size, const struct merged_ring **from)
 {
-	struct merge_ring *ring;
+	struct merged_ring *ring;
 	const void *raw;
 
 	advance(merge);

@@ -1,15 +1,15 @@
 #include "raw_ring.h"
 
-#include "perf/merge.h"
+#include "perf/ring_merge.h"
 
 enum { NR_RINGS = 5, SIZE = 4096, MOST = 4000 };
 
 static const struct record_format format = {.sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP};
 
 struct rings {
-	struct merge_ring rings[NR_RINGS];
+	struct merged_ring rings[NR_RINGS];
 	struct raw_ring raws[NR_RINGS];
-	struct merge merge;
+	struct ring_merge merge;
 };
 
 static int setup(void **state)
@@ -24,7 +24,7 @@ static int setup(void **state)
 		r->rings[i].format = &format;
 		r->rings[i].cpu = i;
 	}
-	assert_int_equal(merge_init(&r->merge, r->rings, NR_RINGS), 0);
+	assert_int_equal(ring_merge_init(&r->merge, r->rings, NR_RINGS), 0);
 	*state = r;
 	return 0;
 }
@@ -35,7 +35,7 @@ static int teardown(void **state)
 
 	for (unsigned i = 0; i < NR_RINGS; i++)
 		raw_ring_fini(&r->raws[i]);
-	merge_fini(&r->merge);
+	ring_merge_fini(&r->merge);
 	free(r);
 	return 0;
 }
@@ -63,9 +63,9 @@ static bool put(struct rings *r, unsigned ring, uint64_t time, uint64_t number)
 
 static bool next(struct rings *r, struct record *record)
 {
-	const struct merge_ring *from;
+	const struct merged_ring *from;
 	size_t size;
-	const void *raw = merge_next(&r->merge, &size, &from);
+	const void *raw = ring_merge_next(&r->merge, &size, &from);
 
 	if (!raw)
 		return false;
@@ -96,7 +96,7 @@ static void as_sorted(void **state)
 			if (put(r, (unsigned)(raw_random(&seed) % NR_RINGS), time, nr))
 				written[nr++] = time;
 		}
-		merge_begin(&r->merge, nr == MOST ? UINT64_MAX : time - time % 7);
+		ring_merge_begin(&r->merge, nr == MOST ? UINT64_MAX : time - time % 7);
 		while (next(r, &record)) {
 			assert_true(record.time >= last);
 			assert_int_equal(record.time, written[record.id]);
@@ -132,7 +132,7 @@ static void one_drain(void **state)
 	}
 	assert_true(nr > 50);
 	qsort(times, nr, sizeof(*times), compare);
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	for (size_t i = 0; i < nr; i++) {
 		assert_true(next(r, &record));
 		assert_int_equal(record.time, times[i]);
@@ -150,15 +150,15 @@ static void horizon(void **state)
 	put(r, 0, 20, 2);
 	put(r, 1, 15, 4);
 	put(r, 1, 30, 5);
-	merge_begin(&r->merge, 20);
+	ring_merge_begin(&r->merge, 20);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 10);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 15);
 	assert_false(next(r, &record)); /* what is at the horizon stays */
-	merge_begin(&r->merge, 20);
+	ring_merge_begin(&r->merge, 20);
 	assert_false(next(r, &record));
-	merge_begin(&r->merge, 31);
+	ring_merge_begin(&r->merge, 31);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 20);
 	assert_true(next(r, &record));
@@ -173,13 +173,13 @@ static void late_records(void **state)
 	struct record record;
 
 	put(r, 0, 100, 1);
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	while (next(r, &record))
 		continue;
 	put(r, 1, 50, 2);
 	put(r, 2, 120, 4);
 	put(r, 2, 110, 5); /* out of order in one ring, as a nested interrupt writes them */
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 50);
 	assert_int_equal(r->merge.late, 1);
@@ -190,7 +190,7 @@ static void late_records(void **state)
 	assert_false(next(r, &record));
 	assert_int_equal(r->merge.late, 2);
 	put(r, 1, 115, 7); /* behind the latest, if not behind the last */
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
 	assert_int_equal(r->merge.late, 3);
 }
@@ -204,7 +204,7 @@ static void room_comes_back_early(void **state)
 
 	while (put(r, 0, number, number))
 		number += 3;
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	for (unsigned i = 0; i < 20; i++)
 		assert_true(next(r, &record));
 	assert_true(put(r, 0, number, number));
@@ -223,7 +223,7 @@ static void broken_ring(void **state)
 	raw_ring_write(&r->raws[0], &nonsense, sizeof(nonsense));
 	put(r, 0, 11, 2);
 	put(r, 1, 12, 4);
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 10);
 	assert_true(next(r, &record));
@@ -231,7 +231,7 @@ static void broken_ring(void **state)
 	assert_false(next(r, &record));
 	assert_int_equal(r->merge.broken, 1);
 	put(r, 0, 20, 5);
-	merge_begin(&r->merge, UINT64_MAX);
+	ring_merge_begin(&r->merge, UINT64_MAX);
 	assert_true(next(r, &record));
 	assert_int_equal(record.time, 20);
 	assert_int_equal(r->merge.broken, 1);
