@@ -11,9 +11,6 @@
 
 #include <sys/types.h>
 
-struct call_run;
-struct calls_thread;
-
 struct calls_process {
 	pid_t pid;
 	int pidfd;

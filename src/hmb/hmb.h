@@ -56,8 +56,6 @@ struct hmb_kind_config {
 	bool by_level; /* … or its lowest levels, until it is below its share again */
 };
 
-struct hmb_ledger;
-
 struct hmb_config {
 	void *memory; /* zeroed, page-aligned, kept by the caller for the buffer's whole life */
 	size_t size;

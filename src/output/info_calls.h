@@ -4,7 +4,6 @@
 
 #include "output/trace.h"
 
-#include <json-c/json.h>
 #include <stdio.h>
 
 /* Lines below "how"; nothing where no calls were recorded. 0 or -ENOMEM. */

@@ -32,8 +32,6 @@ struct clock_host {
 	uint32_t group; /* another host that pairs lead to, nearer to the one that stands for all */
 };
 
-struct clock_bounds;
-
 struct clocks {
 	struct clock_host *hosts;
 	uint32_t nr;

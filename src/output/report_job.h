@@ -60,7 +60,6 @@ bool report_has_calls(const struct trace *trace, const struct report_options *op
 /* What stands below its table: the calls alone. 0, -ENOMEM, -EBADMSG. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
 /* The same as a JSON array; NULL: errno says why. */
-struct json_object;
 struct json_object *report_calls_object(const struct trace *trace,
                                         const struct report_options *options);
 

@@ -10,10 +10,6 @@
 #include "output/scratch.h"
 #include "output/trace.h"
 
-struct call_regrouped;
-struct bin_place;
-struct places;
-
 struct trace_call {
 	uint32_t level;
 	struct call call; /* whole, unless CALL_CONTINUED: then the rest is missing */

@@ -33,8 +33,6 @@ struct dwarf_bytes {
 	size_t size;
 };
 
-struct dwarf_abbrevs;
-
 struct dwarf {
 	struct dwarf_bytes sections[NR_DWARF_SECTIONS]; /* strings end with NUL */
 	struct dwarf *alt; /* the file that dwz moved common parts to, or NULL; the caller's */

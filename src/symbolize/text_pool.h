@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-struct text_chunk;
-
 struct text_pool {
 	struct text_chunk *chunks; /* the latest first */
 	size_t used;               /* of the latest */
