@@ -187,23 +187,14 @@ static const char *check_comms(const struct trace *trace)
 
 const char *trace_check(const struct trace *trace)
 {
-	const char *wrong = check_sizes(trace);
+	/* Each relies on those before it. */
+	static const char *(*const checks[])(const struct trace *trace) = {
+		check_sizes,   check_commands, check_events, check_strings, check_bins,
+		check_symbols, check_counters, check_lines,  check_kinds,   check_comms,
+	};
+	const char *wrong = NULL;
 
-	if (!wrong)
-		wrong = check_commands(trace);
-	if (!wrong)
-		wrong = check_events(trace);
-	if (!wrong)
-		wrong = check_strings(trace);
-	if (!wrong)
-		wrong = check_bins(trace);
-	if (!wrong)
-		wrong = check_symbols(trace);
-	if (!wrong)
-		wrong = check_counters(trace);
-	if (!wrong)
-		wrong = check_lines(trace);
-	if (!wrong)
-		wrong = check_kinds(trace);
-	return wrong ? wrong : check_comms(trace);
+	for (size_t i = 0; i < sizeof(checks) / sizeof(*checks) && !wrong; i++)
+		wrong = checks[i](trace);
+	return wrong;
 }
