@@ -30,17 +30,17 @@ static int compare_tids(const void *a, const void *b)
 static int put_threads(struct threads *threads, pid_t pid)
 {
 	DIR *dir = process_threads(pid);
-	int error = 0;
+	int err = 0;
 	pid_t tid;
 
 	if (!dir) {
-		error = -errno;
-		return tasks_gone(pid) ? 0 : error;
+		err = -errno;
+		return tasks_gone(pid) ? 0 : err;
 	}
-	while (!error && threads->nr < MOST_THREADS && (tid = process_next(dir)))
-		error = ARRAY_ADD(threads->tids, threads->nr, tid);
+	while (!err && threads->nr < MOST_THREADS && (tid = process_next(dir)))
+		err = ARRAY_ADD(threads->tids, threads->nr, tid);
 	closedir(dir);
-	return error;
+	return err;
 }
 
 /* The threads of all processes to be attached to. 0, or -errno after saying why. */
@@ -48,12 +48,12 @@ static int list_threads(const struct options *options, struct threads *threads)
 {
 	*threads = (struct threads){NULL};
 	for (unsigned i = 0; i < options->nr_attach; i++) {
-		int error = put_threads(threads, options->attach[i]);
+		int err = put_threads(threads, options->attach[i]);
 
-		if (!error)
+		if (!err)
 			continue;
-		say("cannot attach to process %d: %s", (int)options->attach[i], strerror(-error));
-		return error;
+		say("cannot attach to process %d: %s", (int)options->attach[i], strerror(-err));
+		return err;
 	}
 	if (!threads->nr) {
 		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(ESRCH));
@@ -79,24 +79,23 @@ static bool all_known(struct threads *known, const struct threads *now)
 static int try_open(struct session *s, bool *settled)
 {
 	struct threads threads, after = {NULL};
-	int error = list_threads(s->options, &threads);
+	int err = list_threads(s->options, &threads);
 
-	if (!error)
-		error = session_open_sampler(s, threads.tids, threads.nr);
-	if (!error) {
+	if (!err)
+		err = session_open_sampler(s, threads.tids, threads.nr);
+	if (!err) {
 		for (unsigned i = 0; i < s->options->nr_attach; i++)
 			put_threads(&after, s->options->attach[i]);
 		*settled = all_known(&threads, &after);
 	}
 	free(threads.tids);
 	free(after.tids);
-	return error;
+	return err;
 }
 
-static void say_not_attached(pid_t pid, int error)
+static void say_not_attached(pid_t pid, int err)
 {
-	say("cannot attach to process %d: %s%s", (int)pid, strerror(-error),
-	    session_way_out(error));
+	say("cannot attach to process %d: %s%s", (int)pid, strerror(-err), session_way_out(err));
 }
 
 /* Whether it is a process, and runs. 0, or -errno after saying why not. */
@@ -170,14 +169,14 @@ bool session_attached_ended(struct session *s)
 static int add_running(struct session *s)
 {
 	for (unsigned i = 0; i < s->options->nr_attach; i++) {
-		int error = tasks_add_running(&s->tasks, s->options->attach[i]);
+		int err = tasks_add_running(&s->tasks, s->options->attach[i]);
 
-		if (error == -EACCES || error == -EPERM)
+		if (err == -EACCES || err == -EPERM)
 			say("not permitted to see what code process %d has: it is [unknown]; root "
 			    "may, or who has CAP_SYS_PTRACE",
 			    (int)s->options->attach[i]);
-		else if (error && !tasks_gone(s->options->attach[i]))
-			return error;
+		else if (err && !tasks_gone(s->options->attach[i]))
+			return err;
 	}
 	return 0;
 }
@@ -259,25 +258,25 @@ int session_attach(struct session *s)
 {
 	const struct options *options = s->options;
 	bool settled = false;
-	int error = 0;
+	int err = 0;
 
-	for (unsigned i = 0; i < options->nr_attach && !error; i++)
-		error = check_process(options->attach[i]);
-	for (unsigned i = 0; i < TRIES && !settled && !error; i++) {
+	for (unsigned i = 0; i < options->nr_attach && !err; i++)
+		err = check_process(options->attach[i]);
+	for (unsigned i = 0; i < TRIES && !settled && !err; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
-		error = try_open(s, &settled);
+		err = try_open(s, &settled);
 	}
-	if (error)
-		return error;
+	if (err)
+		return err;
 	/* Opening takes its time, and who was started meanwhile has not all of the events. */
 	say_who_is_left_out(options);
 	if (!settled)
 		say("threads start faster than they can be attached to: some may be missing");
-	error = watch_processes(s);
-	if (!error)
-		error = add_running(s);
-	if (error)
-		say_not_attached(options->attach[0], error);
-	return error;
+	err = watch_processes(s);
+	if (!err)
+		err = add_running(s);
+	if (err)
+		say_not_attached(options->attach[0], err);
+	return err;
 }

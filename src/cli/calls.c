@@ -46,26 +46,26 @@ static int watch(struct calls *calls, int fd, void *what)
 struct calls *calls_open(void)
 {
 	struct calls *calls = calloc(1, sizeof(*calls));
-	int error;
+	int err;
 
 	if (!calls)
 		return NULL;
 	calls->socket.fd = calls->timer_fd = -1;
 	calls->round_ns = ROUND_NS;
 	calls->poll_fd = epoll_create1(EPOLL_CLOEXEC);
-	error = calls->poll_fd < 0 ? -errno : calls_socket_open(&calls->socket);
-	if (!error) {
+	err = calls->poll_fd < 0 ? -errno : calls_socket_open(&calls->socket);
+	if (!err) {
 		calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-		error = calls->timer_fd < 0 ? -errno : watch(calls, calls->timer_fd, calls);
+		err = calls->timer_fd < 0 ? -errno : watch(calls, calls->timer_fd, calls);
 	}
-	if (!error)
-		error = watch(calls, calls->socket.fd, NULL);
-	if (!error) {
+	if (!err)
+		err = watch(calls, calls->socket.fd, NULL);
+	if (!err) {
 		calls_clock_init(&calls->clock);
 		return calls;
 	}
 	calls_close(calls);
-	errno = -error;
+	errno = -err;
 	return NULL;
 }
 
@@ -140,10 +140,10 @@ static void end_earlier(struct calls *calls, pid_t pid, uint64_t time)
 		}
 }
 
-static void refuse(struct calls *calls, struct calls_asker *asker, int error)
+static void refuse(struct calls *calls, struct calls_asker *asker, int err)
 {
 	calls->refused++;
-	calls->refused_error = error;
+	calls->refused_error = err;
 	calls_socket_answer(&calls->socket, asker, -1);
 }
 
@@ -341,9 +341,9 @@ uint64_t calls_nr_processes(const struct calls *calls)
 	return calls->nr_processes;
 }
 
-uint64_t calls_refused(const struct calls *calls, int *error)
+uint64_t calls_refused(const struct calls *calls, int *err)
 {
-	*error = calls->refused_error;
+	*err = calls->refused_error;
 	return calls->refused;
 }
 

@@ -64,7 +64,7 @@ void calls_progress(struct calls *calls);
 /* How many processes came. */
 uint64_t calls_nr_processes(const struct calls *calls);
 /* Processes that came in vain, and why the latest did: -errno; 0: there were too many. */
-uint64_t calls_refused(const struct calls *calls, int *error);
+uint64_t calls_refused(const struct calls *calls, int *err);
 /* A process mapped code: if that says so, its calls are missing because it did not reach us. */
 void calls_mapped(struct calls *calls, const char *name);
 uint64_t calls_unheard(const struct calls *calls);

@@ -54,20 +54,20 @@ int calls_socket_open(struct calls_socket *s)
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	socklen_t size = offsetof(struct sockaddr_un, sun_path) + 1 + RING_KEY_SIZE;
 	const int yes = 1;
-	int error = make_key(s->name);
+	int err = make_key(s->name);
 
-	if (!error)
-		error = make_key(s->key);
-	s->fd = error ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (!err)
+		err = make_key(s->key);
+	s->fd = err ? -1 : socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s->fd < 0)
-		return error ? error : -errno;
+		return err ? err : -errno;
 	memcpy(address.sun_path + 1, s->name, RING_KEY_SIZE);
 	if (!setsockopt(s->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) &&
 	    !demand_key(s->fd, s->key) && !bind(s->fd, (struct sockaddr *)&address, size))
 		return 0;
-	error = -errno;
+	err = -errno;
 	calls_socket_close(s);
-	return error;
+	return err;
 }
 
 void calls_socket_close(struct calls_socket *s)

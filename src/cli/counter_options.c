@@ -29,9 +29,9 @@ static int find_repeated(const struct options *options)
 
 static void settle_sides(struct options *options, struct event *counter)
 {
-	int error = event_probe(counter);
+	int err = event_probe(counter);
 
-	if ((error != -EACCES && error != -EPERM) || !event_exclude_kernel(counter) ||
+	if ((err != -EACCES && err != -EPERM) || !event_exclude_kernel(counter) ||
 	    event_probe(counter))
 		return;
 	if (!options->user_only)
@@ -43,17 +43,17 @@ static void settle_sides(struct options *options, struct event *counter)
 int counter_options_settle(struct options *options)
 {
 	char why[WHY_SIZE];
-	int error;
+	int err;
 
 	if (!options->nr_counters)
 		return 0;
 	for (unsigned i = 0; i < options->nr_counters; i++)
 		settle_sides(options, &options->counters[i]);
-	error = find_repeated(options);
-	if (error)
-		return error;
-	error = counters_probe(&options->events[0], options->counters, options->nr_counters, why);
-	if (error)
+	err = find_repeated(options);
+	if (err)
+		return err;
+	err = counters_probe(&options->events[0], options->counters, options->nr_counters, why);
+	if (err)
 		say("%s", why);
-	return error;
+	return err;
 }

@@ -56,22 +56,22 @@ static int add_parts(struct options *options, const char *name,
 {
 	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
 	unsigned nr;
-	int error = 0;
+	int err = 0;
 
 	if (event_expand(name, parts, &nr, why)) {
 		say("%s", why);
 		return -EINVAL;
 	}
-	for (unsigned i = 0; !error && i < nr; i++)
-		error = add(options, parts[i]);
-	return error;
+	for (unsigned i = 0; !err && i < nr; i++)
+		err = add(options, parts[i]);
+	return err;
 }
 
 static int add_list(struct options *options, const char *list,
                     int (*add)(struct options *options, const char *name))
 {
 	char name[EVENT_NAME_MAX];
-	int error = 0;
+	int err = 0;
 
 	if (*list == '{') {
 		say("'%s' is a group; -e EVENT --counters EVENT,... reads others with every sample "
@@ -88,10 +88,10 @@ static int add_list(struct options *options, const char *list,
 		}
 		memcpy(name, list, (size_t)(end - list));
 		name[end - list] = '\0';
-		error = add_parts(options, name, add);
+		err = add_parts(options, name, add);
 		list = *end ? end + 1 : end;
-	} while (*list && !error);
-	return error;
+	} while (*list && !err);
+	return err;
 }
 
 int event_options_sample(struct options *options, const char *list)

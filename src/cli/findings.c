@@ -101,13 +101,13 @@ static void look_at_own(const struct look *look)
 	                 .exclude_kernel = 1},
 	};
 	struct advice advice = permitted(look, PERMISSION_ANY, 0);
-	int error = event_probe(&clock);
+	int err = event_probe(&clock);
 
-	if (!error)
+	if (!err)
 		advice = no_obstacle;
 	else if (advice.topic == ADVICE_NONE)
 		advice.topic = ADVICE_SECURITY;
-	look->findings->can_sample = !error;
+	look->findings->can_sample = !err;
 	found(look, "own programs", advice, FINDING_MISSING, "their user side can be sampled");
 }
 
@@ -129,13 +129,13 @@ static void look_at_cgroups(const struct look *look)
 {
 	struct advice advice = permitted(look, PERMISSION_CPU, 0);
 	struct cgroup cgroup = {.fd = -1};
-	int error;
+	int err;
 
 	if (advice.topic == ADVICE_NONE) {
-		error = cgroup_create(&cgroup);
-		if (!error)
-			error = cgroup_probe(&cgroup);
-		advice = cgroup_advise(&cgroup, error);
+		err = cgroup_create(&cgroup);
+		if (!err)
+			err = cgroup_probe(&cgroup);
+		advice = cgroup_advise(&cgroup, err);
 	}
 	found(look, "short tasks", advice, FINDING_LIMITED,
 	      "get their fair share: programs run in a cgroup of their own below %s",
@@ -164,14 +164,14 @@ static void look_at_counters(const struct look *look)
 	                 .exclude_kernel = 1},
 	};
 	struct advice advice = machine_advise_counters(&look->machine);
-	int error = event_probe(&cycles);
-	struct finding *finding = found(look, "hardware counters", error ? advice : no_obstacle,
+	int err = event_probe(&cycles);
+	struct finding *finding = found(look, "hardware counters", err ? advice : no_obstacle,
 	                                FINDING_MISSING, "cycles can be sampled");
 
-	if (!error || advice.topic != ADVICE_NONE)
+	if (!err || advice.topic != ADVICE_NONE)
 		return;
 	finding->state = FINDING_MISSING;
-	event_explain(&cycles, error, finding->says);
+	event_explain(&cycles, err, finding->says);
 }
 
 static void look_at_features(const struct look *look)
@@ -276,10 +276,10 @@ static void look_at_probes(const struct look *look)
 	struct advice uprobes = {ADVICE_NO_UPROBES};
 	struct advice rights = {look->permission.perfmon ? ADVICE_NONE : ADVICE_PROBES};
 	char kprobe[] = "kprobe", uprobe[] = "uprobe";
-	int error;
+	int err;
 
-	tracepoint_root(&error);
-	found(look, "tracepoints", tracepoint_advise(error), FINDING_MISSING, "can be looked up");
+	tracepoint_root(&err);
+	found(look, "tracepoints", tracepoint_advise(err), FINDING_MISSING, "can be looked up");
 	found(look, "uprobes", has_pmu(uprobe) ? rights : uprobes, FINDING_MISSING,
 	      "can be opened: -e uprobe:FILE:FUNCTION");
 	found(look, "kprobes", has_pmu(kprobe) ? rights : kprobes, FINDING_MISSING,

@@ -36,7 +36,7 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
                             sighandler_t on_child, int barrier, int failure)
 {
 	char order = REPLACE;
-	int error;
+	int errnum;
 
 	while (order != GO) {
 		if (read(barrier, &order, 1) != 1)
@@ -47,8 +47,8 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
 	signal(SIGCHLD, on_child);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvpe(argv[0], argv, environment);
-	error = errno;
-	if (write(failure, &error, sizeof(error)) != sizeof(error))
+	errnum = errno;
+	if (write(failure, &errnum, sizeof(errnum)) != sizeof(errnum))
 		_exit(126);
 	_exit(127);
 }
@@ -132,7 +132,7 @@ static void close_pipe(const int ends[2])
 int launch_prepare(struct launch *launch, char **argv, char **environment, const sigset_t *mask,
                    int cgroup)
 {
-	int barrier[2] = {-1, -1}, failure[2] = {-1, -1}, error;
+	int barrier[2] = {-1, -1}, failure[2] = {-1, -1}, err;
 	sighandler_t on_child = SIG_DFL;
 	bool in_cgroup = false;
 	pid_t pid = -1;
@@ -146,10 +146,10 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
 			pid = fork();
 	}
 	if (pid < 0) {
-		error = -errno;
+		err = -errno;
 		close_pipe(barrier);
 		close_pipe(failure);
-		return error;
+		return err;
 	}
 	if (!pid) {
 		close(barrier[1]);
@@ -167,9 +167,9 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
 	};
 	if (launch->pidfd >= 0)
 		return 0;
-	error = launch->pidfd;
+	err = launch->pidfd;
 	launch_cancel(launch);
-	return error;
+	return err;
 }
 
 int launch_replace(struct launch *launch)
@@ -192,17 +192,17 @@ int launch_replace(struct launch *launch)
 int launch_go(struct launch *launch)
 {
 	char order = GO;
-	int error = 0;
+	int errnum = 0;
 
 	launch->waits = false;
 	if (write(launch->barrier, &order, 1) != 1)
-		error = EPIPE;
+		errnum = EPIPE;
 	close(launch->barrier);
 	/* Exec closes the other end; a failed one writes why. */
-	if (read(launch->failure, &error, sizeof(error)) < 0)
-		error = errno;
+	if (read(launch->failure, &errnum, sizeof(errnum)) < 0)
+		errnum = errno;
 	close(launch->failure);
-	return -error;
+	return -errnum;
 }
 
 void launch_reap_others(const struct launch *launch)

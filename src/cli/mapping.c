@@ -66,16 +66,16 @@ static struct module *module_of(struct module_table *modules, const struct recor
 static int map_anonymous(struct module_table *modules, struct space *space, struct mapping mapping)
 {
 	uint64_t end = mapping.end;
-	int error = 0;
+	int err = 0;
 
-	while (mapping.start < end && !error) {
+	while (mapping.start < end && !err) {
 		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
 		mapping.end = end - mapping.bias > UINT32_MAX ? mapping.bias + UINT32_MAX + 1 : end;
 		mapping.module = module_table_anon(modules, space_pid(space), mapping.start);
-		error = mapping.module ? space_map(space, &mapping) : -ENOMEM;
+		err = mapping.module ? space_map(space, &mapping) : -ENOMEM;
 		mapping.start = mapping.end;
 	}
-	return error;
+	return err;
 }
 
 static int enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
@@ -90,16 +90,16 @@ static int enter(struct module_table *modules, struct space *space, const struct
 static int enter_other(struct module_table *modules, struct space *space, struct mapping mapping)
 {
 	struct mapping part, behind = mapping;
-	int error;
+	int err;
 
 	if (!moved_code_find(modules, space, mapping.start, mapping.end, &part))
 		return enter(modules, space, &mapping);
 	mapping.end = part.start;
 	behind.start = part.end;
-	error = enter(modules, space, &part);
-	if (!error)
-		error = enter(modules, space, &mapping);
-	return error ? error : enter(modules, space, &behind);
+	err = enter(modules, space, &part);
+	if (!err)
+		err = enter(modules, space, &mapping);
+	return err ? err : enter(modules, space, &behind);
 }
 
 /* Whether another segment of the module is mapped where this bias puts it. */

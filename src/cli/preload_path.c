@@ -19,16 +19,16 @@ int preload_path(char path[PATH_MAX])
 {
 	char self[PATH_MAX], *folder;
 	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	int error;
+	int err;
 
 	if (size < 0)
 		return -errno;
 	self[size] = '\0';
 	folder = dirname(self);
-	error = try(path, folder, "");
-	if (error)
-		error = try(path, folder, "../lib/adaptrace/");
-	if (!error && strpbrk(path, ": \t\n"))
-		error = -EINVAL;
-	return error;
+	err = try(path, folder, "");
+	if (err)
+		err = try(path, folder, "../lib/adaptrace/");
+	if (!err && strpbrk(path, ": \t\n"))
+		err = -EINVAL;
+	return err;
 }

@@ -18,20 +18,20 @@ int probe_place(struct event *event, char why[WHY_SIZE])
 	struct suggest suggest;
 	char ending[WHY_SIZE / 2];
 	uint64_t offset;
-	int error;
+	int err;
 
 	if (!event->function[0])
 		return 0;
 	suggest_init(&suggest, event->function);
-	error = function_find(event->probe, event->function, &offset, offer, &suggest);
-	if (!error) {
+	err = function_find(event->probe, event->function, &offset, offer, &suggest);
+	if (!err) {
 		event_resolve(event, offset);
 		return 0;
 	}
 	suggest_print(&suggest, "; nm shows what there is", ending, sizeof(ending));
 	snprintf(why, WHY_SIZE, "event '%.*s': %s%s", EVENT_NAME_MAX, event->name,
-	         error == -ENOENT && !access(event->probe, F_OK) ? "no such function in the file"
-	                                                         : strerror(-error),
-	         error == -ENOENT && !access(event->probe, F_OK) ? ending : "");
-	return error;
+	         err == -ENOENT && !access(event->probe, F_OK) ? "no such function in the file"
+	                                                       : strerror(-err),
+	         err == -ENOENT && !access(event->probe, F_OK) ? ending : "");
+	return err;
 }

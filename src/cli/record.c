@@ -6,12 +6,12 @@ int cmd_record(int argc, char **argv)
 {
 	struct options options;
 	sigset_t pipe, mask;
-	int error;
+	int err;
 
 	/* The command is to run, whether or not somebody reads what is said before it starts. */
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe, &mask);
-	error = record_options(&options, argc, argv);
-	return error ? error : session_run(&options, &mask);
+	err = record_options(&options, argc, argv);
+	return err ? err : session_run(&options, &mask);
 }

@@ -113,11 +113,11 @@ static _Noreturn void wrong(const char *what, const char *value, const char *way
 static size_t parse_budget(const char *arg)
 {
 	size_t budget;
-	int error = size_parse(arg, &budget);
+	int err = size_parse(arg, &budget);
 
-	if (error == -EINVAL)
+	if (err == -EINVAL)
 		wrong("cannot understand the size", arg, "try -m 100M (K, M or G)");
-	if (error || budget > machine_memory())
+	if (err || budget > machine_memory())
 		wrong("more memory than this machine has:", arg, "try -m 100M");
 	if (budget < ARENA_MIN_SIZE)
 		wrong("too little memory:", arg, "the smallest budget is 64K");

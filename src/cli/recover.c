@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <string.h>
 
-static void say_why_not(const char *path, int error)
+static void say_why_not(const char *path, int errnum)
 {
-	switch (error) {
+	switch (errnum) {
 	case ENOENT:
 		say("there is nothing to recover for '%s'; name the file that a killed recorder of "
 		    "yours would have written",
@@ -37,7 +37,7 @@ static void say_why_not(const char *path, int error)
 		image_command_say_foreign(path);
 		break;
 	default:
-		say("cannot recover '%s': %s", path, strerror(error));
+		say("cannot recover '%s': %s", path, strerror(errnum));
 	}
 }
 

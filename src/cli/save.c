@@ -65,10 +65,10 @@ static bool save_elsewhere(struct session *s, struct symbolizer *symbolizer, uin
 }
 
 /* The whole name is told: the folder may have gone, and recover looks for the name alone. */
-static void say_not_written(struct session *s, struct symbolizer *symbolizer, int error,
+static void say_not_written(struct session *s, struct symbolizer *symbolizer, int err,
                             uint64_t *bytes)
 {
-	const char *output = s->options->output, *why = strerror(-error);
+	const char *output = s->options->output, *why = strerror(-err);
 	char path[PATH_MAX];
 
 	if (tables_recoverable(s->tables)) {
@@ -87,18 +87,18 @@ int save_trace(struct session *s, uint64_t *bytes)
 {
 	struct patience patience = {s, clock_ns(CLOCK_MONOTONIC), 0};
 	struct symbolizer *symbolizer = symbolizer_new(s->modules);
-	int error;
+	int err;
 
 	if (symbolizer)
 		symbolizer_ask(symbolizer, still_wanted, &patience);
-	error = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
+	err = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
 	status_clear(s);
 	if (patience.skipped)
 		say("names in %lu file%s were skipped; adaptrace report --symbols looks them up",
 		    patience.skipped, plural(patience.skipped));
-	if (error)
-		say_not_written(s, symbolizer, error, bytes);
+	if (err)
+		say_not_written(s, symbolizer, err, bytes);
 	late_names_say_lineless(tables_run(s->tables)->flags);
 	symbolizer_free(symbolizer);
-	return error;
+	return err;
 }

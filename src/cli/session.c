@@ -51,13 +51,13 @@ static int reap_command(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static const char *way_to_execute(const struct options *options, char **argv, int error)
+static const char *way_to_execute(const struct options *options, char **argv, int err)
 {
 	const char *command = argv[0];
 
-	if (error == -EACCES)
+	if (err == -EACCES)
 		return "; is it an executable file?";
-	if (error != -ENOENT)
+	if (err != -ENOENT)
 		return "";
 	if (strchr(command, ' ') && !argv[1])
 		return "; leave out the quotes around the whole command";
@@ -68,13 +68,13 @@ static const char *way_to_execute(const struct options *options, char **argv, in
 	               : "; is it in PATH?";
 }
 
-static int exec_failed(const struct options *options, int error)
+static int exec_failed(const struct options *options, int err)
 {
 	char **argv = to_launch(options);
 
-	say("cannot execute '%s': %s%s", argv[0], strerror(-error),
-	    way_to_execute(options, argv, error));
-	return error == -ENOENT ? 127 : 126;
+	say("cannot execute '%s': %s%s", argv[0], strerror(-err),
+	    way_to_execute(options, argv, err));
+	return err == -ENOENT ? 127 : 126;
 }
 
 static int finish(struct session *s)
@@ -103,9 +103,9 @@ static bool is_limited(int resource)
 }
 
 /* The kernel itself refuses nothing of what is left to who may sample. */
-const char *session_way_out(int error)
+const char *session_way_out(int err)
 {
-	switch (error) {
+	switch (err) {
 	case -ENOMEM:
 		return is_limited(RLIMIT_DATA) ? "; try a smaller -m, or: ulimit -d unlimited"
 		                               : "; try a smaller -m, or: ulimit -v unlimited";
@@ -124,29 +124,28 @@ const char *session_way_out(int error)
 	}
 }
 
-static int setup_failed(int error)
+static int setup_failed(int err)
 {
 	struct advice advice = {ADVICE_NONE};
 	struct permission permission;
 	char line[WHY_SIZE];
 
 	permission_read(&permission);
-	if (error == -EMFILE)
+	if (err == -EMFILE)
 		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-error),
-	    session_way_out(error));
+	say("cannot start recording: %s%s", *line ? line : strerror(-err), session_way_out(err));
 	return EXIT_ADAPTRACE;
 }
 
 /* Lets the command go, and records. */
 static int run_launched(struct session *s)
 {
-	int error = launch_go(&s->launch);
+	int err = launch_go(&s->launch);
 
-	if (error) {
+	if (err) {
 		reap_command(s);
-		return exec_failed(s->options, error);
+		return exec_failed(s->options, err);
 	}
 	session_loop(s);
 	return finish(s);
@@ -155,7 +154,7 @@ static int run_launched(struct session *s)
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
-	int error = 0;
+	int err = 0;
 
 	if (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
@@ -164,28 +163,28 @@ static int record_launched(struct session *s)
 	 * it more at a context switch, and alone would not tell their total at its end.
 	 */
 	if (s->way == SAMPLER_LADDER)
-		error = launch_replace(&s->launch);
+		err = launch_replace(&s->launch);
 	s->target_fd = s->launch.pidfd;
-	if (!error && !s->options->wide)
-		error = tasks_add_forked(&s->tasks, s->launch.pid);
-	if (!error)
-		error = session_start(s);
-	if (error)
-		return setup_failed(error);
+	if (!err && !s->options->wide)
+		err = tasks_add_forked(&s->tasks, s->launch.pid);
+	if (!err)
+		err = session_start(s);
+	if (err)
+		return setup_failed(err);
 	return run_launched(s);
 }
 
 /* What runs already. */
 static int record_running(struct session *s)
 {
-	int error;
+	int err;
 
 	s->target_fd = -1;
 	if (s->options->wide ? session_open_wide(s) : session_attach(s))
 		return EXIT_ADAPTRACE;
-	error = session_start(s);
-	if (error)
-		return setup_failed(error);
+	err = session_start(s);
+	if (err)
+		return setup_failed(err);
 	if (s->options->until)
 		return run_launched(s);
 	session_loop(s);
@@ -211,42 +210,42 @@ static void close_session(struct session *s)
 /* Says why where it cannot be had. */
 static bool find_library(char library[PATH_MAX])
 {
-	int error = preload_path(library);
+	int err = preload_path(library);
 
-	if (error == -EINVAL)
+	if (err == -EINVAL)
 		say("cannot preload '%s': its path has a blank or a colon; install "
 		    "adaptrace elsewhere, or record without --mpi",
 		    library);
-	else if (error)
+	else if (err)
 		say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
 		    "installed; install it, or record without --mpi");
-	return !error;
+	return !err;
 }
 
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */
 static int prepare_target(struct session *s, const sigset_t *mask, const char *library)
 {
 	char **own = launch_environment(), **environment = own;
-	int error;
+	int err;
 
 	if (own && s->options->calls.wanted) {
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	error = environment ? launch_prepare(&s->launch, to_launch(s->options), environment, mask,
-	                                     s->cgroup.fd)
-	                    : -errno;
+	err = environment ? launch_prepare(&s->launch, to_launch(s->options), environment, mask,
+	                                   s->cgroup.fd)
+	                  : -errno;
 	if (environment != own)
 		free(environment);
 	free(own);
-	return error;
+	return err;
 }
 
 int session_run(const struct options *options, const sigset_t *mask)
 {
 	char library[PATH_MAX];
 	struct session *s;
-	int error, status;
+	int err, status;
 
 	if (options->calls.wanted && !find_library(library))
 		return EXIT_ADAPTRACE;
@@ -255,19 +254,19 @@ int session_run(const struct options *options, const sigset_t *mask)
 		return setup_failed(-ENOMEM);
 	s->options = options;
 	s->cgroup.fd = -1;
-	error = wakers_open_signals(&s->wakers);
-	if (!error)
+	err = wakers_open_signals(&s->wakers);
+	if (!err)
 		session_choose_way(s);
-	if (!error && to_launch(options))
-		error = prepare_target(s, mask, library);
-	if (!error) {
+	if (!err && to_launch(options))
+		err = prepare_target(s, mask, library);
+	if (!err) {
 		session_join_cgroup(s);
 		session_note_cores(s);
 		session_choose_counters(s);
-		error = session_open(s);
+		err = session_open(s);
 	}
-	if (error)
-		status = setup_failed(error);
+	if (err)
+		status = setup_failed(err);
 	else
 		status = options->command ? record_launched(s) : record_running(s);
 	close_session(s);

@@ -94,7 +94,7 @@ static inline struct session_source *session_source(const struct session *sessio
  */
 int session_run(const struct options *options, const sigset_t *mask);
 /* What may help where a recording cannot be set up for this error, an -errno: "; ..." or "". */
-const char *session_way_out(int error);
+const char *session_way_out(int err);
 
 /* --- before it samples ------------------------------------------------------------------------ */
 

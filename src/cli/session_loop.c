@@ -17,17 +17,17 @@
 int session_open_loop(struct session *s)
 {
 	struct wakers *w = &s->wakers;
-	int error = wakers_open(w);
+	int err = wakers_open(w);
 
-	if (!error)
-		error = wakers_watch(w, s->target_fd);
-	if (!error && s->options->until)
-		error = wakers_watch(w, s->launch.pidfd);
-	if (!error && s->calls)
-		error = wakers_watch(w, calls_poll_fd(s->calls));
-	if (!error)
-		error = wakers_watch(w, s->tasks.unobserved_list.poll_fd);
-	return error ? error : wakers_watch_rings(w, s->sampler);
+	if (!err)
+		err = wakers_watch(w, s->target_fd);
+	if (!err && s->options->until)
+		err = wakers_watch(w, s->launch.pidfd);
+	if (!err && s->calls)
+		err = wakers_watch(w, calls_poll_fd(s->calls));
+	if (!err)
+		err = wakers_watch(w, s->tasks.unobserved_list.poll_fd);
+	return err ? err : wakers_watch_rings(w, s->sampler);
 }
 
 static void allow_stop(int how)

@@ -404,14 +404,14 @@ static void choose_shifts(struct session *s)
 
 int session_open(struct session *s)
 {
-	int error;
+	int err;
 
 	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
 	choose_shifts(s);
-	error = open_tables(s);
-	if (!error)
-		error = open_buffer(s);
-	if (!error)
-		error = open_names(s);
-	return error ? error : begin_calls(s);
+	err = open_tables(s);
+	if (!err)
+		err = open_buffer(s);
+	if (!err)
+		err = open_names(s);
+	return err ? err : begin_calls(s);
 }

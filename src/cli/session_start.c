@@ -64,58 +64,58 @@ static void count_from_now(struct session *s)
 
 static int begin(struct session *s)
 {
-	int error;
+	int err;
 
 	count_from_now(s);
-	error = sampler_enable(s->sampler);
-	if (!error)
-		error = wakers_end_after(&s->wakers, s->options->duration);
-	s->sampling = !error;
-	return error;
+	err = sampler_enable(s->sampler);
+	if (!err)
+		err = wakers_end_after(&s->wakers, s->options->duration);
+	s->sampling = !err;
+	return err;
 }
 
 /* For files of programs, and the trace: no run is to end without. */
 static int leave_descriptors(void)
 {
-	int fds[SPARE_FILES], nr = 0, error = 0;
+	int fds[SPARE_FILES], nr = 0, err = 0;
 
-	while (!error && nr < SPARE_FILES) {
+	while (!err && nr < SPARE_FILES) {
 		fds[nr] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-		error = fds[nr] < 0 ? -errno : 0;
-		nr += !error;
+		err = fds[nr] < 0 ? -errno : 0;
+		nr += !err;
 	}
 	while (nr > 0)
 		close(fds[--nr]);
-	return error == -EMFILE ? error : 0;
+	return err == -EMFILE ? err : 0;
 }
 
 int session_start(struct session *s)
 {
-	int error = session_open_loop(s);
+	int err = session_open_loop(s);
 
-	if (!error)
-		error = leave_descriptors();
-	if (error)
-		return error;
+	if (!err)
+		err = leave_descriptors();
+	if (err)
+		return err;
 	if (sampler_shortage(s->sampler))
 		say("%s", sampler_shortage(s->sampler));
 	summary_start(s);
-	error = session_open_sources(s);
-	if (error)
-		return error;
+	err = session_open_sources(s);
+	if (err)
+		return err;
 	hurry();
 	return s->options->delay ? wakers_start_after(&s->wakers, s->options->delay) : begin(s);
 }
 
 void session_start_late(struct session *s)
 {
-	int error;
+	int err;
 
 	session_drain(s, false);
-	error = begin(s);
-	if (!error)
+	err = begin(s);
+	if (!err)
 		return;
-	say("cannot start sampling: %s", strerror(-error));
+	say("cannot start sampling: %s", strerror(-err));
 	s->over = true;
 }
 

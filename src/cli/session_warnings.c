@@ -122,17 +122,16 @@ static void warn_of_lost_calls(const struct session *s)
 static void warn_of_calls(const struct session *s)
 {
 	uint64_t refused, unheard;
-	int error;
+	int err;
 
 	if (!s->calls)
 		return;
-	refused = calls_refused(s->calls, &error);
+	refused = calls_refused(s->calls, &err);
 	if (refused)
 		say("the calls of %llu process%s are missing: no memory could be shared with %s "
 		    "(%s)",
 		    (unsigned long long)refused, refused == 1 ? "" : "es",
-		    refused == 1 ? "it" : "them",
-		    error ? strerror(-error) : "too many lived at once");
+		    refused == 1 ? "it" : "them", err ? strerror(-err) : "too many lived at once");
 	unheard = calls_unheard(s->calls);
 	if (unheard)
 		say("the calls of %llu process%s are missing, for want of memory or because of a "

@@ -42,14 +42,14 @@ static void note_namespace(struct tasks *tasks)
 static int open_cgroup(struct session *s)
 {
 	const char *name = s->options->cgroup;
-	int error = cgroup_open(&s->cgroup, name);
+	int err = cgroup_open(&s->cgroup, name);
 
-	if (!error)
-		error = cgroup_probe(&s->cgroup);
-	if (error)
-		say("cannot sample cgroup '%s': %s%s", name, strerror(-error),
-		    error == -ENOENT ? "; systemd-cgls shows what there is" : "");
-	return error;
+	if (!err)
+		err = cgroup_probe(&s->cgroup);
+	if (err)
+		say("cannot sample cgroup '%s': %s%s", name, strerror(-err),
+		    err == -ENOENT ? "; systemd-cgls shows what there is" : "");
+	return err;
 }
 
 /*
@@ -58,13 +58,13 @@ static int open_cgroup(struct session *s)
  */
 int session_open_wide(struct session *s)
 {
-	int error = s->options->cgroup ? open_cgroup(s) : 0;
+	int err = s->options->cgroup ? open_cgroup(s) : 0;
 
 	s->tasks.everyone = true;
-	if (!error)
-		error = session_open_sampler(s, NULL, 0);
-	if (error)
-		return error;
+	if (!err)
+		err = session_open_sampler(s, NULL, 0);
+	if (err)
+		return err;
 	note_namespace(&s->tasks);
 	if (s->options->cgroup)
 		cgroup_walk(&s->cgroup, add_running, &s->tasks);

@@ -38,7 +38,7 @@ static int settle_event(struct options *options, unsigned e)
 {
 	struct event *event = &options->events[e];
 	char why[WHY_SIZE];
-	int error;
+	int err;
 
 	if (event->freq && event->unit == EVENT_COUNT) {
 		say("freq= is for clocks, not for '%s'; try period=N", event->name);
@@ -51,16 +51,16 @@ static int settle_event(struct options *options, unsigned e)
 		                : (unsigned long long)PERIOD_MAX);
 		return -EINVAL;
 	}
-	error = event_probe(event);
-	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(event)) {
-		error = event_probe(event);
-		if (!error && !options->user_only)
+	err = event_probe(event);
+	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(event)) {
+		err = event_probe(event);
+		if (!err && !options->user_only)
 			say_user_only(event);
-		options->user_only |= !error;
+		options->user_only |= !err;
 	}
-	if (!error)
+	if (!err)
 		return 0;
-	event_explain(event, error, why);
+	event_explain(event, err, why);
 	say("%s", why);
 	return -EINVAL;
 }
@@ -73,24 +73,24 @@ static int default_event(struct options *options)
 {
 	char why[WHY_SIZE];
 	struct event cycles;
-	int error;
+	int err;
 
 	if (options->frequency > 0)
 		return event_options_sample(options, "cpu-clock");
-	error = event_parse(&cycles, "cycles", why);
-	if (!error)
-		error = event_probe(&cycles);
+	err = event_parse(&cycles, "cycles", why);
+	if (!err)
+		err = event_probe(&cycles);
 	/* Permission is asked for before existence. */
-	if ((error == -EACCES || error == -EPERM) && event_exclude_kernel(&cycles))
-		error = event_probe(&cycles);
-	if (!error)
+	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(&cycles))
+		err = event_probe(&cycles);
+	if (!err)
 		return event_options_sample(options, "cycles");
 	if (options->period) {
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return -EINVAL;
 	}
 	/* who is refused is told so by the clock */
-	if (!options->quiet && error != -EACCES && error != -EPERM && error != -ENOSYS)
+	if (!options->quiet && err != -EACCES && err != -EPERM && err != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
 	return event_options_sample(options, "cpu-clock");
 }
@@ -209,13 +209,13 @@ static int try_file(const char *path)
 {
 	char place[PATH_MAX];
 	struct new_file file;
-	int error = find_place(path, place);
+	int errnum = find_place(path, place);
 
-	if (!error)
-		error = -new_file_open(&file, path);
-	if (!error)
+	if (!errnum)
+		errnum = -new_file_open(&file, path);
+	if (!errnum)
 		new_file_close(&file, -ECANCELED);
-	return error;
+	return errnum;
 }
 
 static int check_file(const char *path)
@@ -236,23 +236,23 @@ static int check_file(const char *path)
 static int check_place(const char *path, char place[PATH_MAX])
 {
 	char *resolved = new_file_resolve(path);
-	int error = resolved ? check_file(resolved) : errno;
+	int errnum = resolved ? check_file(resolved) : errno;
 
 	free(resolved);
-	if (!error && find_place(path, place))
+	if (!errnum && find_place(path, place))
 		snprintf(place, PATH_MAX, "%s", path);
-	return error;
+	return errnum;
 }
 
-static const char *place_error_text(int error)
+static const char *place_error_text(int errnum)
 {
-	switch (error) {
+	switch (errnum) {
 	case ENOENT:
 		return "its folder does not exist";
 	case ENXIO: /* a pipe without a reader would hold us up, with all signals blocked */
 		return "a trace is a file";
 	default:
-		return strerror(error);
+		return strerror(errnum);
 	}
 }
 
@@ -260,17 +260,17 @@ static int settle_output(struct options *options)
 {
 	const char *pattern = options->output_pattern;
 	const char *why = output_name(pattern, options->output);
-	int error;
+	int errnum;
 
 	if (why) {
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
-	error = check_place(options->output, options->place);
-	if (error)
+	errnum = check_place(options->output, options->place);
+	if (errnum)
 		say("cannot write to '%s': %s; -o names another place", options->output,
-		    place_error_text(error));
-	return -error;
+		    place_error_text(errnum));
+	return -errnum;
 }
 
 /* Without it the kernel's answers would be taken for what they are not. */

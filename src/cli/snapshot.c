@@ -11,9 +11,9 @@
 
 #define DEFAULT_SNAPSHOT "snapshot.atr"
 
-static void say_why_not(const char *path, int error)
+static void say_why_not(const char *path, int errnum)
 {
-	switch (error) {
+	switch (errnum) {
 	case ENOENT:
 		say("no recorder of yours is at work on '%s', or it found no room in /dev/shm; "
 		    "name the file that it will write",
@@ -28,7 +28,7 @@ static void say_why_not(const char *path, int error)
 		image_command_say_foreign(path);
 		break;
 	default:
-		say("cannot copy what the recorder of '%s' holds: %s", path, strerror(error));
+		say("cannot copy what the recorder of '%s' holds: %s", path, strerror(errnum));
 	}
 }
 

@@ -382,7 +382,7 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 {
 	struct task *task = tasks_of_sample(tasks, (pid_t)record->pid, (pid_t)record->tid);
 	struct process *process = task ? task->process : NULL;
-	int error;
+	int err;
 
 	if (!process)
 		return;
@@ -390,10 +390,10 @@ static void on_mmap(struct tasks *tasks, const struct record *record)
 	process->bare = false;
 	if (module_table_is_crowded(tasks->modules))
 		forget_modules(tasks);
-	error = mapping_enter(tasks->modules, process->space, record);
-	if (!error)
+	err = mapping_enter(tasks->modules, process->space, record);
+	if (!err)
 		return;
-	if (error != -ENOSPC || process->rereads || process->mapped <= SPACE_MAX_MAPPINGS / 2 ||
+	if (err != -ENOSPC || process->rereads || process->mapped <= SPACE_MAX_MAPPINGS / 2 ||
 	    !tasks_reread_maps(tasks, process))
 		tables_run(tasks->tables)->refused_mappings++;
 }

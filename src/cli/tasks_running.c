@@ -51,7 +51,7 @@ static void map_line(struct tasks *tasks, pid_t pid, char *line)
 static FILE *open_maps_of(pid_t pid, pid_t tid)
 {
 	char path[64];
-	int first, error;
+	int first, errnum;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)pid, (int)tid);
@@ -62,10 +62,10 @@ static FILE *open_maps_of(pid_t pid, pid_t tid)
 		ungetc(first, f);
 		return f;
 	}
-	error = f && !ferror(f) ? 0 : errno;
+	errnum = f && !ferror(f) ? 0 : errno;
 	if (f)
 		fclose(f);
-	errno = error;
+	errno = errnum;
 	return NULL;
 }
 
@@ -74,17 +74,17 @@ static FILE *open_maps(pid_t pid)
 {
 	DIR *threads = process_threads(pid);
 	FILE *f = NULL;
-	int error = 0;
+	int errnum = 0;
 	pid_t tid;
 
 	if (!threads)
 		return NULL;
 	while (!f && (tid = process_next(threads))) {
 		f = open_maps_of(pid, tid);
-		error = f ? 0 : errno;
+		errnum = f ? 0 : errno;
 	}
 	closedir(threads);
-	errno = error;
+	errno = errnum;
 	return f;
 }
 
@@ -93,20 +93,20 @@ static int add_maps(struct tasks *tasks, pid_t pid, FILE *f)
 {
 	char *line = NULL;
 	size_t size = 0;
-	int error;
+	int errnum;
 
 	if (f)
 		errno = 0;
 	while (f && getline(&line, &size, f) > 0)
 		map_line(tasks, pid, line);
-	error = f && feof(f) ? 0 : errno;
+	errnum = f && feof(f) ? 0 : errno;
 	free(line);
 	if (f)
 		fclose(f);
-	if (error == ESRCH || error == ENOENT) /* it has ended */
-		error = 0;
-	tables_run(tasks->tables)->refused_mappings += error != 0;
-	return -error;
+	if (errnum == ESRCH || errnum == ENOENT) /* it has ended */
+		errnum = 0;
+	tables_run(tasks->tables)->refused_mappings += errnum != 0;
+	return -errnum;
 }
 
 /* How many pieces of code are mapped. */

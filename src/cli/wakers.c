@@ -50,11 +50,11 @@ int wakers_watch(struct wakers *w, int fd)
 
 int wakers_watch_rings(struct wakers *w, const struct sampler *sampler)
 {
-	int error = 0;
+	int err = 0;
 
-	for (unsigned i = 0; !error && sampler_poll_fd(sampler, i) >= 0; i++)
-		error = wakers_watch(w, sampler_poll_fd(sampler, i));
-	return error;
+	for (unsigned i = 0; !err && sampler_poll_fd(sampler, i) >= 0; i++)
+		err = wakers_watch(w, sampler_poll_fd(sampler, i));
+	return err;
 }
 
 static struct timespec time_of(uint64_t ns)
@@ -78,21 +78,21 @@ static int open_timer(struct wakers *w, int *fd)
 
 int wakers_open(struct wakers *w)
 {
-	int error;
+	int err;
 
 	w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll_fd < 0)
 		return -errno;
-	error = wakers_watch(w, w->signal_fd);
-	if (!error)
-		error = open_timer(w, &w->tick_fd);
-	if (!error)
-		error = set_timer(w->tick_fd, TICK_NS, TICK_NS);
-	if (!error)
-		error = open_timer(w, &w->nap_fd);
-	if (!error)
-		error = open_timer(w, &w->start_fd);
-	return error ? error : open_timer(w, &w->end_fd);
+	err = wakers_watch(w, w->signal_fd);
+	if (!err)
+		err = open_timer(w, &w->tick_fd);
+	if (!err)
+		err = set_timer(w->tick_fd, TICK_NS, TICK_NS);
+	if (!err)
+		err = open_timer(w, &w->nap_fd);
+	if (!err)
+		err = open_timer(w, &w->start_fd);
+	return err ? err : open_timer(w, &w->end_fd);
 }
 
 int wakers_start_after(struct wakers *w, uint64_t delay)

@@ -35,7 +35,7 @@ static int init_kind(struct hmb_kind *kind, const struct hmb_kind_config *config
 struct hmb *hmb_new(const struct hmb_config *config)
 {
 	struct hmb *hmb;
-	int error = 0;
+	int err = 0;
 
 	if (!config_valid(config)) {
 		errno = EINVAL;
@@ -56,9 +56,9 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	hmb->arena.reserve = config->reserve;
 	hmb->arena.arg = config->reserve_arg;
 	hmb->nr_kinds = config->nr_kinds;
-	for (unsigned k = 0; k < hmb->nr_kinds && !error; k++)
-		error = init_kind(&hmb->kinds[k], &config->kinds[k]);
-	if (error || cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
+	for (unsigned k = 0; k < hmb->nr_kinds && !err; k++)
+		err = init_kind(&hmb->kinds[k], &config->kinds[k]);
+	if (err || cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
 		hmb_free(hmb);
 		errno = ENOMEM;
 		return NULL;

@@ -52,14 +52,14 @@ static int make_room(struct frame_set *set)
 
 void frame_set_add_new(struct frame_set *set, uint64_t frame)
 {
-	if (set->nr == set->room && !set->error)
-		set->error = make_room(set);
-	if (!set->error)
+	if (set->nr == set->room && !set->err)
+		set->err = make_room(set);
+	if (!set->err)
 		set->frames[set->nr++] = frame;
 }
 
 int frame_set_finish(struct frame_set *set)
 {
 	compact(set);
-	return set->error;
+	return set->err;
 }

@@ -10,7 +10,7 @@
 struct frame_set {
 	uint64_t *frames;
 	size_t nr, room;
-	int error;                         /* -ENOMEM: some are missing */
+	int err;                           /* -ENOMEM: some are missing */
 	uint64_t recent[FRAME_SET_RECENT]; /* frame + 1: most that come again end here */
 };
 

@@ -49,32 +49,31 @@ static OTF2_FlushType always_flush(void *data, OTF2_FileType type, OTF2_Location
 
 void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 {
-	if (archive->error || code == OTF2_SUCCESS)
+	if (archive->err || code == OTF2_SUCCESS)
 		return;
-	archive->error = code == OTF2_ERROR_ENOSPC   ? -ENOSPC
-	                 : code == OTF2_ERROR_EDQUOT ? -EDQUOT
-	                 : code == OTF2_ERROR_EACCES ? -EACCES
-	                 : code == OTF2_ERROR_EMFILE ? -EMFILE
-	                 : code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_ALLOC_FAILED
-	                         ? -ENOMEM
-	                         : -EIO;
-	if (archive->error == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
-		archive->error = -ENOSPC;
+	archive->err = code == OTF2_ERROR_ENOSPC                                          ? -ENOSPC
+	               : code == OTF2_ERROR_EDQUOT                                        ? -EDQUOT
+	               : code == OTF2_ERROR_EACCES                                        ? -EACCES
+	               : code == OTF2_ERROR_EMFILE                                        ? -EMFILE
+	               : code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_ALLOC_FAILED ? -ENOMEM
+	                                                                                  : -EIO;
+	if (archive->err == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
+		archive->err = -ENOSPC;
 }
 
 bool otf2_failed(struct archive *archive, const void *pointer)
 {
-	if (!pointer && !archive->error)
-		archive->error = -ENOMEM;
-	return archive->error;
+	if (!pointer && !archive->err)
+		archive->err = -ENOMEM;
+	return archive->err;
 }
 
 /* --- markers ---------------------------------------------------------------------------------- */
 
 static bool open_markers(struct archive *archive)
 {
-	if (archive->markers || archive->error)
-		return !archive->error;
+	if (archive->markers || archive->err)
+		return !archive->err;
 	archive->markers = OTF2_Archive_GetMarkerWriter(archive->otf2);
 	if (otf2_failed(archive, archive->markers))
 		return false;
@@ -156,14 +155,14 @@ static int add_property(void *arg, const char *name, const char *value)
 		set_property(archive, key, copy);
 	}
 	free(copy);
-	return archive->error;
+	return archive->err;
 }
 
 static void write_properties(struct archive *archive)
 {
 	char left[16];
 
-	if (archive->error || run_properties(archive->trace, add_property, archive) ||
+	if (archive->err || run_properties(archive->trace, add_property, archive) ||
 	    !archive->properties_left)
 		return;
 	snprintf(left, sizeof(left), "%u", archive->properties_left);
@@ -177,13 +176,13 @@ static void write_properties(struct archive *archive)
 static void write_local_definitions(struct archive *archive)
 {
 	otf2_check(archive, OTF2_Archive_OpenDefFiles(archive->otf2));
-	for (uint32_t i = 0; i < archive->plan.nr_locations && !archive->error; i++) {
+	for (uint32_t i = 0; i < archive->plan.nr_locations && !archive->err; i++) {
 		OTF2_DefWriter *writer = OTF2_Archive_GetDefWriter(archive->otf2, i);
 
 		if (!otf2_failed(archive, writer))
 			otf2_check(archive, OTF2_Archive_CloseDefWriter(archive->otf2, writer));
-		if (!archive->error)
-			archive->error = convert_tick(archive->conversion);
+		if (!archive->err)
+			archive->err = convert_tick(archive->conversion);
 	}
 	otf2_check(archive, OTF2_Archive_CloseDefFiles(archive->otf2));
 }
@@ -274,10 +273,10 @@ int otf2_write(struct conversion *conversion, const char *folder)
 	OTF2_ErrorCallback old = OTF2_Error_RegisterCallback(say_nothing, NULL);
 
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
-	archive.error = archive_init(&archive);
-	if (!archive.error)
-		archive.error = check_locations(&archive);
-	if (!archive.error) {
+	archive.err = archive_init(&archive);
+	if (!archive.err)
+		archive.err = check_locations(&archive);
+	if (!archive.err) {
 		archive.otf2 = OTF2_Archive_Open(
 			folder, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK,
 			archive.plan.nr_ranks > MANY_RANKS ? MANY_DEFINITIONS : DEFINITION_CHUNK,
@@ -285,10 +284,10 @@ int otf2_write(struct conversion *conversion, const char *folder)
 		if (!otf2_failed(&archive, archive.otf2))
 			write_archive(&archive);
 		otf2_check(&archive, OTF2_Archive_Close(archive.otf2));
-		if (!archive.error)
-			archive.error = check_anchor(folder);
+		if (!archive.err)
+			archive.err = check_anchor(folder);
 	}
 	archive_fini(&archive);
 	OTF2_Error_RegisterCallback(old, NULL);
-	return archive.error;
+	return archive.err;
 }

@@ -46,7 +46,7 @@ struct archive {
 	unsigned nr_counters;                 /* that are written, as one class of metrics */
 	size_t properties_size;               /* of names and values */
 	uint32_t properties_left;             /* that found no room */
-	int error;                            /* the first one */
+	int err;                              /* the first one */
 };
 
 /* The number of what OTF2 calls a region: functions first, then the trace's regions. */

@@ -71,7 +71,7 @@ void otf2_write_call_regions(struct archive *archive)
 {
 	const struct trace_region *region;
 
-	for (uint32_t i = 0; (region = trace_region(archive->trace, i)) && !archive->error; i++) {
+	for (uint32_t i = 0; (region = trace_region(archive->trace, i)) && !archive->err; i++) {
 		bool mpi = trace_region_is_mpi(region->region_class);
 		uint32_t name = region->name ? otf2_find_string(archive, region->name)
 		                             : otf2_add_string(archive, "[unknown]");
@@ -85,7 +85,7 @@ void otf2_write_call_regions(struct archive *archive)
 				   mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
 				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
 	}
-	if (archive->nr_regions && !archive->error) {
+	if (archive->nr_regions && !archive->err) {
 		uint32_t name = otf2_add_string(archive, "[callers not sampled]");
 
 		otf2_check(archive,
@@ -102,7 +102,7 @@ void otf2_write_metrics(struct archive *archive)
 	OTF2_GlobalDefWriter *to = archive->definitions;
 	const struct trace_region *region;
 
-	for (uint32_t n = 0; n < archive->metrics.nr && !archive->error; n++) {
+	for (uint32_t n = 0; n < archive->metrics.nr && !archive->err; n++) {
 		uint32_t name, unit = otf2_add_string(archive, "#");
 		uint32_t member = archive->nr_counters + n;
 
@@ -153,7 +153,7 @@ static void write_comm_groups(struct archive *archive)
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteGroup(
 					    archive->definitions, 1, 0, OTF2_GROUP_TYPE_COMM_SELF,
 					    OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, 0, members));
-	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->error; i++) {
+	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->err; i++) {
 		uint32_t group = plan->comms[i].group;
 
 		/* The second side of an intercommunicator has those of the first. */
@@ -188,7 +188,7 @@ static void write_comm(struct archive *archive, const struct trace_comm *comm,
 
 static void write_windows(struct archive *archive)
 {
-	for (uint32_t n = 0; n < archive->windows.nr && !archive->error; n++) {
+	for (uint32_t n = 0; n < archive->windows.nr && !archive->err; n++) {
 		uint32_t i = archive->windows.in_order[n];
 
 		otf2_check(archive,
@@ -205,7 +205,7 @@ void otf2_write_comms(struct archive *archive)
 	uint32_t next = 0;
 
 	write_comm_groups(archive);
-	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->error; i++)
+	for (uint32_t i = 0; (comm = trace_comm(archive->trace, i)) && !archive->err; i++)
 		if (archive->plan.comms[i].number == next) {
 			write_comm(archive, comm, &archive->plan.comms[i]);
 			next++;

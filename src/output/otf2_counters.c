@@ -51,14 +51,14 @@ void otf2_define_counters(struct archive *archive)
 
 	if (!nr)
 		return;
-	for (unsigned i = 0; i < nr && !archive->error; i++) {
+	for (unsigned i = 0; i < nr && !archive->err; i++) {
 		write_member(archive, i);
 		members[i] = i;
 	}
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteMetricClass(
 				    archive->definitions, 0, (uint8_t)nr, members,
 				    OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
-	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->err; i++)
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteMetricClassRecorder(
 				   archive->definitions, 0, archive->plan.location_of_thread[i]));

@@ -33,8 +33,8 @@ uint32_t otf2_find_string(struct archive *archive, uint32_t offset)
 	if (string != UINT32_MAX)
 		return string;
 	string = otf2_add_string(archive, trace_string(archive->trace, offset));
-	if (map64_add(&archive->strings, offset, string) && !archive->error)
-		archive->error = -ENOMEM;
+	if (map64_add(&archive->strings, offset, string) && !archive->err)
+		archive->err = -ENOMEM;
 	return string;
 }
 
@@ -117,7 +117,7 @@ static void write_groups(struct archive *archive)
 {
 	uint32_t key = otf2_add_string(archive, "PID");
 
-	for (uint32_t i = 0; i < archive->plan.nr_groups && !archive->error; i++) {
+	for (uint32_t i = 0; i < archive->plan.nr_groups && !archive->err; i++) {
 		const struct otf2_group *group = &archive->plan.groups[i];
 		OTF2_AttributeValue pid = {.int32 = group->pid};
 
@@ -198,7 +198,7 @@ static void write_locations(struct archive *archive)
 
 	for (unsigned i = 0; i < 6; i++)
 		keys[i] = otf2_add_string(archive, names[i]);
-	for (uint32_t i = 0; i < archive->plan.nr_locations && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->plan.nr_locations && !archive->err; i++)
 		if (archive->plan.thread_of_location[i] == PLAN_NONE)
 			write_missing_location(archive, i);
 		else
@@ -211,7 +211,7 @@ static void write_regions(struct archive *archive)
 	uint32_t nr = archive->paths->names.nr_functions;
 	char text[FRAME_TEXT_SIZE];
 
-	for (uint32_t i = 0; i < nr && !archive->error; i++) {
+	for (uint32_t i = 0; i < nr && !archive->err; i++) {
 		const struct frame_name *function = paths_name(archive->paths, i);
 		uint32_t symbol = function->symbol, module, name;
 
@@ -231,7 +231,7 @@ static void write_locations_in_source(struct archive *archive)
 	const struct paths *paths = archive->paths;
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < paths->names.nr && !archive->error; i++) {
+	for (uint32_t i = 0; i < paths->names.nr && !archive->err; i++) {
 		const struct frame_name *place = &paths->names.names[i];
 
 		archive->source_of_place[i] = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
@@ -257,9 +257,9 @@ static void write_contexts(struct archive *archive)
 {
 	const struct paths *paths = archive->paths;
 
-	for (uint32_t i = 0; i < paths_nr(paths) && !archive->error; i++)
+	for (uint32_t i = 0; i < paths_nr(paths) && !archive->err; i++)
 		write_context(archive, i, paths_leaf(paths, i), paths_caller(paths, i));
-	for (uint32_t i = 0; i < archive->nr_contexts && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->nr_contexts && !archive->err; i++)
 		write_context(archive, paths_nr(paths) + i, archive->contexts[i].region,
 		              archive->contexts[i].caller);
 }
@@ -267,7 +267,7 @@ static void write_contexts(struct archive *archive)
 /* The period is the weight of its samples: what one stands for in the end, after all doublings. */
 static void write_generators(struct archive *archive)
 {
-	for (uint32_t i = 0; i < archive->plan.nr_generators && !archive->error; i++) {
+	for (uint32_t i = 0; i < archive->plan.nr_generators && !archive->err; i++) {
 		const struct otf2_generator *generator = &archive->plan.generators[i];
 		const struct trace_event *event = trace_event(archive->trace, generator->event);
 		bool time = event->unit == TRACE_NS;

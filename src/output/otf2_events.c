@@ -57,8 +57,8 @@ static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t 
 		return known;
 	for (uint32_t i = *nr; i-- > 0;)
 		context = child_of(archive, context, functions[i]);
-	if (map64_add(&archive->moved, key, context) && !archive->error)
-		archive->error = -ENOMEM;
+	if (map64_add(&archive->moved, key, context) && !archive->err)
+		archive->err = -ENOMEM;
 	return context;
 }
 
@@ -110,10 +110,10 @@ static void next_sample(struct location *location)
 	int got = spool_next(archive->spool, &location->sample);
 
 	location->more_samples = got == 1;
-	if (got < 0 && !archive->error)
-		archive->error = got;
-	if (got == 1 && !archive->error)
-		archive->error = convert_step(archive->conversion);
+	if (got < 0 && !archive->err)
+		archive->err = got;
+	if (got == 1 && !archive->err)
+		archive->err = convert_step(archive->conversion);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -270,10 +270,10 @@ static void next_moment(struct location *location)
 	int got = location->calls ? call_stream_next(location->calls, &location->moment) : 0;
 
 	location->more_calls = got == 1;
-	if (got < 0 && !archive->error)
-		archive->error = got;
-	if (got == 1 && ++archive->nr_moments % (1 << 16) == 0 && !archive->error)
-		archive->error = convert_tick(archive->conversion);
+	if (got < 0 && !archive->err)
+		archive->err = got;
+	if (got == 1 && ++archive->nr_moments % (1 << 16) == 0 && !archive->err)
+		archive->err = convert_tick(archive->conversion);
 }
 
 /* What is sampled when a call is entered is in it; when it is left, it is not. */
@@ -284,7 +284,7 @@ static void write_all(struct location *location)
 
 	next_sample(location);
 	next_moment(location);
-	while (!archive->error && (location->more_samples || location->more_calls)) {
+	while (!archive->err && (location->more_samples || location->more_calls)) {
 		if (location->more_calls &&
 		    (!location->more_samples || location->moment.time <= location->sample.time)) {
 			last = location->moment.time;
@@ -301,8 +301,8 @@ static void write_all(struct location *location)
 /* One may have no events, and takes time to be written all the same. */
 static void location_done(struct archive *archive)
 {
-	if (!archive->error)
-		archive->error = convert_tick(archive->conversion);
+	if (!archive->err)
+		archive->err = convert_tick(archive->conversion);
 }
 
 static void write_location(struct archive *archive, uint32_t thread)
@@ -315,8 +315,8 @@ static void write_location(struct archive *archive, uint32_t thread)
 		return;
 	if (spool_has_calls(archive->spool, thread)) {
 		location.calls = call_stream_new(archive->spool->calls, thread);
-		if (!location.calls && !archive->error)
-			archive->error = -errno;
+		if (!location.calls && !archive->err)
+			archive->err = -errno;
 	}
 	spool_open(archive->spool, thread);
 	write_all(&location);
@@ -342,9 +342,9 @@ static void write_missing(struct archive *archive, uint32_t location)
 void otf2_write_events(struct archive *archive)
 {
 	otf2_check(archive, OTF2_Archive_OpenEvtFiles(archive->otf2));
-	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->plan.nr_threads && !archive->err; i++)
 		write_location(archive, i);
-	for (uint32_t i = 0; i < archive->plan.nr_ranks && !archive->error; i++)
+	for (uint32_t i = 0; i < archive->plan.nr_ranks && !archive->err; i++)
 		if (archive->plan.thread_of_location[i] == PLAN_NONE)
 			write_missing(archive, i);
 	otf2_check(archive, OTF2_Archive_CloseEvtFiles(archive->otf2));

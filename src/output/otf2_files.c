@@ -35,8 +35,8 @@ static uint32_t find_file(struct archive *archive, struct map64 *files, uint32_t
 	uint32_t nr = files->nr, number = map64_number(files, name);
 	uint32_t string = otf2_find_string(archive, name);
 
-	if (number == UINT32_MAX && !archive->error)
-		archive->error = -ENOMEM;
+	if (number == UINT32_MAX && !archive->err)
+		archive->err = -ENOMEM;
 	if (number == nr)
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteIoRegularFile(archive->definitions,
 		                                                            number, string, 0));
@@ -66,7 +66,7 @@ void otf2_write_files(struct archive *archive)
 
 	if (archive->handles.nr)
 		write_paradigm(archive);
-	for (uint32_t n = 0; n < archive->handles.nr && !archive->error; n++) {
+	for (uint32_t n = 0; n < archive->handles.nr && !archive->err; n++) {
 		const struct trace_comm *file =
 			trace_comm(archive->trace, archive->handles.in_order[n]);
 

@@ -28,8 +28,8 @@ bool otf2_activate(struct location *location, const struct call_part *part, uint
 {
 	if (!call_stream_completes(location->calls, part->request) || active(location, part))
 		return false;
-	if (map64_add(&location->requests, part->request, handle) && !location->archive->error)
-		location->archive->error = -ENOMEM;
+	if (map64_add(&location->requests, part->request, handle) && !location->archive->err)
+		location->archive->err = -ENOMEM;
 	return true;
 }
 

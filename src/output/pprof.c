@@ -46,7 +46,7 @@ struct pprof {
 	struct map64 processes;            /* strings, by rank and the trace's string */
 	uint64_t nr_functions, nr_written; /* mappings */
 	int64_t nr_strings;
-	int error; /* the first one */
+	int err; /* the first one */
 };
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void put(struct pprof *pprof, const Pprof__Profile *part)
 	uint8_t *bytes = malloc(size + 1);
 
 	if (!bytes) {
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 		return;
 	}
 	pprof__profile__pack(part, bytes);
@@ -74,7 +74,7 @@ static int64_t add_string(struct pprof *pprof, const char *text)
 		return 0;
 	copy = escape_copy(text);
 	if (!copy) {
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 		return 0;
 	}
 	part.n_string_table = 1;
@@ -93,7 +93,7 @@ static int64_t find_string(struct pprof *pprof, uint32_t offset)
 		return string;
 	string = (uint32_t)add_string(pprof, trace_string(pprof->trace, offset));
 	if (map64_add(&pprof->strings, offset, string))
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 	return string;
 }
 
@@ -106,7 +106,7 @@ static int64_t add_word(struct pprof *pprof, const char *name)
 	int64_t string;
 
 	if (!word) {
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 		return 0;
 	}
 	for (char *c = word; *c; c++)
@@ -156,7 +156,7 @@ static void put_run(struct pprof *pprof)
 	int64_t comment;
 
 	if (!title)
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 	add_string(pprof, "");
 	for (uint32_t i = 0; (event = trace_event(pprof->trace, i)); i++)
 		put_value_type(pprof, event->name, event->unit, i ? NULL : event);
@@ -208,7 +208,7 @@ static uint64_t find_function(struct pprof *pprof, uint32_t function, uint32_t f
 		return known;
 	id = add_function(pprof, name_of(pprof, function), file);
 	if (map64_add(&pprof->functions, key, (uint32_t)id))
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 	return id;
 }
 
@@ -295,7 +295,7 @@ static void put_mappings(struct pprof *pprof)
 	program = find_program(pprof);
 	if (program)
 		put_mapping(pprof, program);
-	for (uint32_t i = 1; i < pprof->nr_mappings && !pprof->error; i++)
+	for (uint32_t i = 1; i < pprof->nr_mappings && !pprof->err; i++)
 		if (pprof->mappings[i].used && i != program)
 			put_mapping(pprof, i);
 }
@@ -317,7 +317,7 @@ static size_t find_lines(struct pprof *pprof, const struct frame_name *place,
 		lines[i].line = file ? chain[i].line : 0;
 	}
 	if (!nr)
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 	return nr;
 }
 
@@ -343,7 +343,7 @@ static void put_location(struct pprof *pprof, uint32_t number)
 
 static void put_locations(struct pprof *pprof)
 {
-	for (uint32_t i = 0; i < pprof->paths.names.nr && !pprof->error; i++)
+	for (uint32_t i = 0; i < pprof->paths.names.nr && !pprof->err; i++)
 		put_location(pprof, i);
 }
 
@@ -370,7 +370,7 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 			array_reach(pprof->locations, nr, &pprof->most_locations, sizeof(*grown));
 
 		if (!grown) {
-			pprof->error = -ENOMEM;
+			pprof->err = -ENOMEM;
 			return 0;
 		}
 		pprof->locations = grown;
@@ -390,7 +390,7 @@ static int64_t find_process(struct pprof *pprof, uint32_t thread, uint32_t comm)
 	convert_process_text(pprof->trace, thread, comm, text);
 	string = (uint32_t)add_string(pprof, text);
 	if (map64_add(&pprof->processes, key, string))
-		pprof->error = -ENOMEM;
+		pprof->err = -ENOMEM;
 	return string;
 }
 
@@ -424,9 +424,9 @@ static int put_samples(void *arg, const struct tally *tally)
 {
 	struct pprof *pprof = arg;
 
-	for (uint32_t i = 0; i < tally->nr && !pprof->error; i++)
+	for (uint32_t i = 0; i < tally->nr && !pprof->err; i++)
 		put_sample(pprof, tally, i);
-	return pprof->error;
+	return pprof->err;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -450,11 +450,11 @@ static int write_profile(struct pprof *pprof)
 	find_labels(pprof);
 	err = tally_init(&tally, pprof->conversion, &pprof->paths, &config);
 	tally_fini(&tally);
-	if (!err && !pprof->error) {
+	if (!err && !pprof->err) {
 		put_mappings(pprof);
 		put_locations(pprof);
 	}
-	return err ? err : pprof->error;
+	return err ? err : pprof->err;
 }
 
 int pprof_write(struct conversion *conversion, FILE *file)
@@ -465,8 +465,8 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	if (!pprof.file)
 		return -errno;
 	convert_plan(conversion, TALLY_WALKS, TRACE_ALL_EVENTS);
-	pprof.error = write_profile(&pprof);
-	pprof.error = gzip_close(pprof.file, pprof.error);
+	pprof.err = write_profile(&pprof);
+	pprof.err = gzip_close(pprof.file, pprof.err);
 	paths_fini(&pprof.paths);
 	frame_names_fini(&pprof.names);
 	map64_fini(&pprof.strings);
@@ -474,5 +474,5 @@ int pprof_write(struct conversion *conversion, FILE *file)
 	map64_fini(&pprof.processes);
 	free(pprof.mappings);
 	free(pprof.locations);
-	return pprof.error;
+	return pprof.err;
 }

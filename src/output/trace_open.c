@@ -51,19 +51,19 @@ static bool is_of_ranks(const char *path)
 	return !access(first, F_OK);
 }
 
-static int complain_errno(const struct complaint *complaint, int error)
+static int complain_errno(const struct complaint *complaint, int errnum)
 {
-	if (error == ENOENT && is_of_ranks(complaint->path))
+	if (errnum == ENOENT && is_of_ranks(complaint->path))
 		return complain(complaint,
 		                "%s, but one for each rank (.0.atr and so on); adaptrace merge "
 		                "joins them",
-		                strerror(error));
-	if (error == ENOENT)
+		                strerror(errnum));
+	if (errnum == ENOENT)
 		return complain(complaint, "%s; record a trace first: adaptrace record COMMAND",
-		                strerror(error));
-	if (error == EACCES || error == EPERM)
-		return complain(complaint, "%s; it belongs to another user", strerror(error));
-	return complain(complaint, "%s", strerror(error));
+		                strerror(errnum));
+	if (errnum == EACCES || errnum == EPERM)
+		return complain(complaint, "%s; it belongs to another user", strerror(errnum));
+	return complain(complaint, "%s", strerror(errnum));
 }
 
 static void *copy_file(int fd, size_t size)

@@ -32,7 +32,7 @@ struct trace_walk {
 	uint32_t nr_lists;
 	struct counter_streams streams[2]; /* by enum stream_owner */
 	uint64_t counted[COUNTER_MAX];     /* with the latest sample */
-	int error;
+	int err;
 };
 
 /* --- one list --------------------------------------------------------------------------------- */
@@ -183,8 +183,8 @@ static struct trace_walk *walk_new(const struct trace *trace, uint32_t event, bo
 	walk->turns.heap = calloc(nr + 1, sizeof(*walk->turns.heap));
 	if (!walk->lists || !walk->turns.heap || open_counters(walk))
 		goto out;
-	walk->error = open_lists(walk);
-	if (walk->error != -ENOMEM)
+	walk->err = open_lists(walk);
+	if (walk->err != -ENOMEM)
 		return walk;
 out:
 	trace_walk_free(walk);
@@ -257,8 +257,8 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	struct list *list;
 	int got;
 
-	if (walk->error || !walk->turns.nr)
-		return walk->error;
+	if (walk->err || !walk->turns.nr)
+		return walk->err;
 	list = &walk->lists[walk->turns.heap[0].number];
 	sample->counters = counters;
 	fill_sample(walk->trace, list, sample);
@@ -266,7 +266,7 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 		count_since(walk, list->cursor->owner, sample);
 	got = list_next(walk->trace, list);
 	if (got < 0)
-		walk->error = got;
+		walk->err = got;
 	turns_next(&walk->turns, got == 1, turn_time(walk, list));
 	return 1;
 }

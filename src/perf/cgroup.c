@@ -94,13 +94,13 @@ static int mount_of(const char *version, const char *controller, const char *pat
 static int own_directory_in(const char *version, const char *controller, char directory[PATH_MAX])
 {
 	char point[PATH_MAX], root[PATH_MAX], own[PATH_MAX] = "";
-	int error = path_in(controller, "/proc/self/cgroup", own);
+	int err = path_in(controller, "/proc/self/cgroup", own);
 	const char *below;
 
-	if (!error)
-		error = mount_of(version, controller, own, point, root);
-	if (error)
-		return error;
+	if (!err)
+		err = mount_of(version, controller, own, point, root);
+	if (err)
+		return err;
 	below = path_below(own, root);
 	if (snprintf(directory, PATH_MAX, "%s%s", point, strcmp(below, "/") ? below : "") >=
 	    PATH_MAX)
@@ -129,15 +129,15 @@ static bool is_recorders(const char *name)
  */
 static int lock_directory(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return -errno;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	error = -errno;
+	err = -errno;
 	close(fd);
-	return error;
+	return err;
 }
 
 /* Calls fn for each cgroup in one. */
@@ -233,14 +233,14 @@ static int make_directory(struct cgroup *cgroup)
 
 int cgroup_create(struct cgroup *cgroup)
 {
-	int error;
+	int err;
 
 	cgroup->fd = -1;
 	cgroup->existed = false;
 	cgroup->parent[0] = '\0';
-	error = own_directory(cgroup->parent);
-	if (error)
-		return error;
+	err = own_directory(cgroup->parent);
+	if (err)
+		return err;
 	sweep(cgroup->parent);
 	return make_directory(cgroup);
 }
@@ -259,21 +259,21 @@ static int open_directory(struct cgroup *cgroup)
 int cgroup_open(struct cgroup *cgroup, const char *name)
 {
 	char root[PATH_MAX];
-	int error;
+	int err;
 
 	cgroup->fd = -1;
 	cgroup->existed = true;
-	error = mount_of(VERSION_1, "perf_event", NULL, cgroup->parent, root);
-	if (error)
-		error = mount_of(VERSION_2, "", NULL, cgroup->parent, root);
-	if (error)
-		return error;
+	err = mount_of(VERSION_1, "perf_event", NULL, cgroup->parent, root);
+	if (err)
+		err = mount_of(VERSION_2, "", NULL, cgroup->parent, root);
+	if (err)
+		return err;
 	if (snprintf(cgroup->path, sizeof(cgroup->path), "%s%s%s", cgroup->parent,
 	             name[0] == '/' ? "" : "/", name) >= (int)sizeof(cgroup->path))
 		return -ENAMETOOLONG;
-	error = open_directory(cgroup);
-	if (error != -ENOENT || name[0] != '/')
-		return error;
+	err = open_directory(cgroup);
+	if (err != -ENOENT || name[0] != '/')
+		return err;
 	/* as it stands in the file system */
 	snprintf(cgroup->path, sizeof(cgroup->path), "%s", name);
 	return open_directory(cgroup);
@@ -326,17 +326,17 @@ int cgroup_probe(const struct cgroup *cgroup)
 	return 0;
 }
 
-struct advice cgroup_advise(const struct cgroup *cgroup, int error)
+struct advice cgroup_advise(const struct cgroup *cgroup, int err)
 {
 	struct advice advice = {.topic = ADVICE_CGROUPS_DENIED, .subject = cgroup->parent};
 
-	if (!error)
+	if (!err)
 		advice.topic = ADVICE_NONE;
-	else if (error == -ENOENT && cgroup->fd < 0)
+	else if (err == -ENOENT && cgroup->fd < 0)
 		advice.topic = ADVICE_NO_CGROUPS;
-	else if (error == -EROFS)
+	else if (err == -EROFS)
 		advice.topic = ADVICE_CGROUPS_READONLY;
-	else if (error == -ENOENT || error == -EBADF || error == -EINVAL)
+	else if (err == -ENOENT || err == -EBADF || err == -EINVAL)
 		advice.topic = ADVICE_CGROUPS_V1;
 	return advice;
 }
@@ -344,16 +344,16 @@ struct advice cgroup_advise(const struct cgroup *cgroup, int error)
 static int move_to(const char *directory, pid_t pid)
 {
 	char file[PATH_MAX + 16], text[16];
-	int fd, length = snprintf(text, sizeof(text), "%d", (int)pid), error = 0;
+	int fd, length = snprintf(text, sizeof(text), "%d", (int)pid), err = 0;
 
 	snprintf(file, sizeof(file), "%s/cgroup.procs", directory);
 	fd = open(file, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (write(fd, text, (size_t)length) != length)
-		error = -errno;
+		err = -errno;
 	close(fd);
-	return error;
+	return err;
 }
 
 int cgroup_add(const struct cgroup *cgroup, pid_t pid)

@@ -41,7 +41,7 @@ void cgroup_walk(const struct cgroup *cgroup, void (*fn)(void *arg, pid_t pid), 
 int cgroup_probe(const struct cgroup *cgroup);
 
 /* Why cgroup_create() or cgroup_probe() failed so; its subject lives as long as the cgroup. */
-struct advice cgroup_advise(const struct cgroup *cgroup, int error);
+struct advice cgroup_advise(const struct cgroup *cgroup, int err);
 
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);

@@ -114,15 +114,15 @@ static void name_some(const struct event *leader, const struct event *counters, 
 
 /* Alone it could be opened? Then the others are in its way. */
 static void explain_member(const struct event *leader, const struct event *counters, unsigned nr,
-                           int error, char why[WHY_SIZE])
+                           int err, char why[WHY_SIZE])
 {
 	struct group alone = {.nr = 0};
 	char others[WHY_SIZE / 2];
 	int alone_error = group_add(&alone, &counters[nr]);
 
 	group_close(&alone);
-	if (alone_error || error != -EINVAL) {
-		event_explain(&counters[nr], alone_error ? alone_error : error, why);
+	if (alone_error || err != -EINVAL) {
+		event_explain(&counters[nr], alone_error ? alone_error : err, why);
 		return;
 	}
 	name_some(leader, counters, nr, others, sizeof(others));
@@ -137,17 +137,17 @@ int counters_probe(const struct event *leader, const struct event *counters, uns
 {
 	struct group group = {.nr = 0};
 	char all[WHY_SIZE / 2];
-	int error = group_add(&group, leader);
+	int err = group_add(&group, leader);
 
-	if (error)
-		event_explain(leader, error, why);
-	for (unsigned i = 0; i < nr && !error; i++) {
-		error = group_add(&group, &counters[i]);
-		if (error)
-			explain_member(leader, counters, i, error, why);
+	if (err)
+		event_explain(leader, err, why);
+	for (unsigned i = 0; i < nr && !err; i++) {
+		err = group_add(&group, &counters[i]);
+		if (err)
+			explain_member(leader, counters, i, err, why);
 	}
-	if (!error && !group_runs(&group)) {
-		error = -EBUSY;
+	if (!err && !group_runs(&group)) {
+		err = -EBUSY;
 		name_some(leader, counters, nr, all, sizeof(all));
 		snprintf(why, WHY_SIZE,
 		         "cannot count %s together: the hardware never counts them all at once; "
@@ -155,5 +155,5 @@ int counters_probe(const struct event *leader, const struct event *counters, uns
 		         all);
 	}
 	group_close(&group);
-	return error;
+	return err;
 }

@@ -45,23 +45,23 @@ int cpu_list_parse(struct cpu_list *list, const char *text)
 int cpu_list_online(struct cpu_list *list)
 {
 	char text[4096];
-	int error = text_file_read("/sys/devices/system/cpu/online", text, sizeof(text));
+	int err = text_file_read("/sys/devices/system/cpu/online", text, sizeof(text));
 
-	return error ? error : cpu_list_parse(list, text);
+	return err ? err : cpu_list_parse(list, text);
 }
 
 int cpu_list_allowed(struct cpu_list *list)
 {
 	size_t size = CPU_ALLOC_SIZE(CPU_LIST_MAX);
 	cpu_set_t *set = CPU_ALLOC(CPU_LIST_MAX);
-	int error = !set || sched_getaffinity(0, size, set) ? -errno : 0;
+	int err = !set || sched_getaffinity(0, size, set) ? -errno : 0;
 
 	memset(list, 0, sizeof(*list));
-	for (unsigned cpu = 0; !error && cpu < CPU_LIST_MAX; cpu++)
+	for (unsigned cpu = 0; !err && cpu < CPU_LIST_MAX; cpu++)
 		if (CPU_ISSET_S(cpu, size, set))
 			cpu_list_add(list, cpu);
 	CPU_FREE(set);
-	return error;
+	return err;
 }
 
 unsigned cpu_list_count(const struct cpu_list *list)

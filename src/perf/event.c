@@ -121,10 +121,10 @@ static int check_text(const char *text, char why[WHY_SIZE])
 
 static int encode_tracepoint(const char *name, struct event *event, char why[WHY_SIZE])
 {
-	int error;
-	const char *root = tracepoint_root(&error);
+	int err;
+	const char *root = tracepoint_root(&err);
 
-	return tracepoint_encode(root, error, name, event, why);
+	return tracepoint_encode(root, err, name, event, why);
 }
 
 /* libpfm4 comes first: with unit masks some of its names look like tracepoints. */

@@ -110,7 +110,7 @@ bool event_exclude_kernel(struct event *event);
 int event_probe_branches(const struct event *event);
 
 /* One line for the user: why opening the event fails with this -errno here, and the way out. */
-void event_explain(const struct event *event, int error, char why[WHY_SIZE]);
+void event_explain(const struct event *event, int err, char why[WHY_SIZE]);
 
 /* An event that list shows. */
 struct event_info {

@@ -244,7 +244,7 @@ int alias_encode(const char *name, struct event *event, char why[WHY_SIZE])
 	const char *bare = behind_pmu(name);
 	const struct alias_part *parts, *part;
 	char pmu[EVENT_NAME_MAX] = "";
-	int error;
+	int err;
 
 	if (!alias || (alias->generic && bare == name))
 		return -ENOENT;
@@ -253,9 +253,9 @@ int alias_encode(const char *name, struct event *event, char why[WHY_SIZE])
 	parts = alias_parts(alias, *pmu ? pmu : NULL, why);
 	if (!parts)
 		return -EINVAL;
-	error = choose_part(parts, name, bare + strcspn(bare, ":"), &part, why);
-	if (error)
-		return error;
+	err = choose_part(parts, name, bare + strcspn(bare, ":"), &part, why);
+	if (err)
+		return err;
 	event->attr.type = PERF_TYPE_RAW;
 	event->attr.config = part->code;
 	event->scale = part->scale;

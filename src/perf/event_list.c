@@ -203,7 +203,7 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 	struct listing list = {.pattern = pattern, .fn = fn, .arg = arg};
 	const char *colons = pattern ? strstr(pattern, "::") : NULL;
 	const char *root;
-	int stop, error;
+	int stop, err;
 
 	if (colons)
 		return list_one_pmu(&list, (int)(colons - pattern));
@@ -214,7 +214,7 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 		stop = pfm_walk(NULL, true, show_pfm, &list);
 	if (!stop)
 		stop = pmu_walk(PMU_ROOT, show_pmu, &list);
-	root = tracepoint_root(&error);
+	root = tracepoint_root(&err);
 	if (!stop && root)
 		stop = tracepoint_walk(root, show_tracepoint, &list);
 	return stop;

@@ -77,7 +77,7 @@ static void list_umasks(int idx, const pfm_event_info_t *info, char why[WHY_SIZE
 		snprintf(why + used, WHY_SIZE - used, "; known modifiers are " MODIFIERS_KNOWN);
 }
 
-static void explain_attributes(const char *name, int error, char why[WHY_SIZE])
+static void explain_attributes(const char *name, int err, char why[WHY_SIZE])
 {
 	pfm_event_info_t info = {.size = sizeof(info)};
 	const char *colons = strstr(name, "::");
@@ -87,8 +87,8 @@ static void explain_attributes(const char *name, int error, char why[WHY_SIZE])
 
 	snprintf(bare, sizeof(bare), "%.*s", (int)(prefix + strcspn(name + prefix, ":")), name);
 	snprintf(why, WHY_SIZE, "event '%s': %s", name,
-	         error == PFM_ERR_UMASK && !strcmp(bare, name) ? "it needs a unit mask"
-	                                                       : pfm_strerror(error));
+	         err == PFM_ERR_UMASK && !strcmp(bare, name) ? "it needs a unit mask"
+	                                                     : pfm_strerror(err));
 	idx = pfm_find_event(bare);
 	if (idx >= 0 && pfm_get_event_info(idx, PFM_OS_PERF_EVENT_EXT, &info) == PFM_SUCCESS)
 		list_umasks(idx, &info, why);

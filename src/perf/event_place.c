@@ -162,7 +162,7 @@ static int encode_probe(const char *root, const char *text, const struct kind *k
 {
 	char *place = kind->in_file ? strchr(at, ':') : at;
 	uint64_t offset;
-	int error;
+	int err;
 
 	if (kind->in_file && (!place || at[0] != '/'))
 		return refuse(text,
@@ -171,9 +171,9 @@ static int encode_probe(const char *root, const char *text, const struct kind *k
 		              why);
 	if (kind->in_file)
 		*place++ = '\0';
-	error = split_offset(text, place, &offset, why);
-	if (error)
-		return error;
+	err = split_offset(text, place, &offset, why);
+	if (err)
+		return err;
 	if (!kind->in_file && !*place)
 		return refuse(text, "the name of a function of the kernel is needed", why);
 	event->attr.config = kind->on_return ? RETPROBE : 0;

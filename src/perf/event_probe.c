@@ -71,13 +71,13 @@ static struct advice advise_missing_counter(void)
 }
 
 /* Of a probe: no such place, or no such rights. */
-static void explain_probe(const struct event *event, int error, char *line, size_t size)
+static void explain_probe(const struct event *event, int err, char *line, size_t size)
 {
 	struct permission permission;
 	const struct advice rights = {ADVICE_PROBES};
 
 	permission_read(&permission);
-	if ((error == -EACCES || error == -EPERM) && !permission.perfmon)
+	if ((err == -EACCES || err == -EPERM) && !permission.perfmon)
 		advice_line(&rights, line, size);
 	else if (event->probe[0] == '/')
 		snprintf(line, size, "no code at offset 0x%llx of '%s'; nm -D shows what there is",
@@ -90,9 +90,9 @@ static void explain_probe(const struct event *event, int error, char *line, size
 			event->probe);
 }
 
-static void explain_breakpoint(const struct event *event, int error, char *line, size_t size)
+static void explain_breakpoint(const struct event *event, int err, char *line, size_t size)
 {
-	if (error == -ENOSPC)
+	if (err == -ENOSPC)
 		snprintf(line, size, "all breakpoint registers are in use; try fewer");
 	else
 		snprintf(line, size, "this processor has no such breakpoint; try %sanother length",
@@ -233,9 +233,9 @@ static void explain_no_call(char *line, size_t size)
 	advice_line(&advice, line, size);
 }
 
-static void explain_error(const struct event *event, int error, char *line, size_t size)
+static void explain_error(const struct event *event, int err, char *line, size_t size)
 {
-	switch (-error) {
+	switch (-err) {
 	case ENOENT:
 	case ENXIO:
 		explain_missing(event, line, size);
@@ -269,19 +269,19 @@ static void explain_error(const struct event *event, int error, char *line, size
 		explain_no_call(line, size);
 		return;
 	default:
-		snprintf(line, size, "%s", strerror(-error));
+		snprintf(line, size, "%s", strerror(-err));
 	}
 }
 
-void event_explain(const struct event *event, int error, char why[WHY_SIZE])
+void event_explain(const struct event *event, int err, char why[WHY_SIZE])
 {
 	size_t used = (size_t)snprintf(why, WHY_SIZE, "cannot open event '%s': ", event->name);
 	bool place = event->attr.type == PERF_TYPE_BREAKPOINT;
 
-	if (event->probe[0] && error != -ENOSYS && error != -EMFILE)
-		explain_probe(event, error, why + used, WHY_SIZE - used);
-	else if (place && (error == -ENOSPC || error == -EINVAL || error == -EOPNOTSUPP))
-		explain_breakpoint(event, error, why + used, WHY_SIZE - used);
+	if (event->probe[0] && err != -ENOSYS && err != -EMFILE)
+		explain_probe(event, err, why + used, WHY_SIZE - used);
+	else if (place && (err == -ENOSPC || err == -EINVAL || err == -EOPNOTSUPP))
+		explain_breakpoint(event, err, why + used, WHY_SIZE - used);
 	else
-		explain_error(event, error, why + used, WHY_SIZE - used);
+		explain_error(event, err, why + used, WHY_SIZE - used);
 }

@@ -20,9 +20,9 @@
  */
 static int filter_answer(bool has_perf)
 {
-	int error = syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;
+	int err = syscall(SYS_perf_event_open, NULL, 0, -1, -1, ~0UL) < 0 ? -errno : 0;
 
-	return error == -EINVAL || (error == -ENOSYS && !has_perf) ? 0 : error;
+	return err == -EINVAL || (err == -ENOSYS && !has_perf) ? 0 : err;
 }
 
 /* Hypervisors show themselves by a flag on x86, by the names of the board elsewhere. */

@@ -138,41 +138,41 @@ static uint64_t time_ran(const struct sampler *s)
 static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
                       unsigned long request)
 {
-	int error = 0;
+	int err = 0;
 
 	for (unsigned t = 0; t < s->nr_targets; t++) {
 		for (unsigned c = 0; c < s->nr_cpus; c++) {
 			int fd = *sampler_fd(s, event, rung, t, c);
 
-			if (fd >= 0 && ioctl(fd, request, 0) && !error)
-				error = -errno;
+			if (fd >= 0 && ioctl(fd, request, 0) && !err)
+				err = -errno;
 		}
 	}
-	return error;
+	return err;
 }
 
 static int enable_all(struct sampler *s)
 {
-	int error = 0;
+	int err = 0;
 
 	if (s->exact_fd >= 0 && !s->on_exec && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
-		error = -errno;
-	for (unsigned e = 0; !error && e < s->nr_events; e++)
-		error = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
-	return error;
+		err = -errno;
+	for (unsigned e = 0; !err && e < s->nr_events; e++)
+		err = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
+	return err;
 }
 
 int sampler_enable(struct sampler *sampler)
 {
-	int error;
+	int err;
 
 	sampler->ran_before = time_ran(sampler);
 	sampler->started = true;
-	error = enable_all(sampler);
+	err = enable_all(sampler);
 	/* Who forked meanwhile may have handed down what was not enabled yet. */
-	if (!error && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
-		error = enable_all(sampler);
-	return error;
+	if (!err && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
+		err = enable_all(sampler);
+	return err;
 }
 
 void sampler_disable(struct sampler *sampler)

@@ -48,17 +48,17 @@ static int open_rung(struct sampler *s, unsigned e, uint32_t stack_size)
 {
 	struct sampler_event *event = &s->events[e];
 	unsigned rung = event->nr_rungs, shift = event->steps[event->nr_steps - 1].shift;
-	int error = add_rung(s, event);
+	int err = add_rung(s, event);
 
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+	for (unsigned c = 0; !err && c < s->nr_cpus; c++) {
 		struct perf_event_attr attr = event->attr;
 
 		attr.sample_stack_user = copy_with_room(s, c, stack_size);
 		attr.sample_period = sampler_period_at(event, c, shift);
 		if (*sampler_fd(s, event, event->rung, 0, c) >= 0)
-			error = sampler_open_event(s, &attr, e, rung, 0, c);
+			err = sampler_open_event(s, &attr, e, rung, 0, c);
 	}
-	return error;
+	return err;
 }
 
 /* Takes a rung back, if there is one of that number. */
@@ -100,24 +100,24 @@ static void switch_rung(struct sampler *s, struct sampler_event *event, uint32_t
 int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 {
 	unsigned e, opened = 0;
-	int error = 0;
+	int err = 0;
 
 	if (s->way != SAMPLER_CGROUP || s->nr_counters)
 		return -EOPNOTSUPP;
 	for (e = 0; e < s->nr_events; e++)
 		if (s->events[e].nr_steps == SAMPLER_MAX_STEPS)
 			return -ENOSPC;
-	error = add_ids(s);
-	for (; !error && opened < s->nr_events; opened++)
-		error = open_rung(s, opened, stack_size);
-	if (!error)
+	err = add_ids(s);
+	for (; !err && opened < s->nr_events; opened++)
+		err = open_rung(s, opened, stack_size);
+	if (!err)
 		for (e = 0; e < s->nr_events; e++)
 			switch_rung(s, &s->events[e], stack_size);
 	else
 		while (opened-- > 0)
 			close_rung(s, &s->events[opened], s->events[opened].rung + 1);
 	qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
-	return error;
+	return err;
 }
 
 uint32_t sampler_copied(const struct sampler *s)

@@ -77,11 +77,11 @@ static void note_likely(struct sampler *s, const struct cpu_list *likely)
 static int find_cpus(struct sampler *s)
 {
 	struct cpu_list online;
-	int error = cpu_list_online(&online);
+	int err = cpu_list_online(&online);
 
-	s->cpus = error ? NULL : calloc(CPU_LIST_MAX, sizeof(*s->cpus));
+	s->cpus = err ? NULL : calloc(CPU_LIST_MAX, sizeof(*s->cpus));
 	if (!s->cpus)
-		return error ? error : -ENOMEM;
+		return err ? err : -ENOMEM;
 	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
 		if (cpu_list_has(&online, cpu))
 			s->cpus[s->nr_cpus++] = (int)cpu;
@@ -124,7 +124,7 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 static int open_sides(struct sampler *s, const struct sampler_config *config, unsigned c)
 {
 	struct perf_event_attr attr = sampler_dummy();
-	int error = 0;
+	int err = 0;
 
 	/* A clock is a PMU of its own, and each PMU costs the target 0.08 us a switch. */
 	if (config->events[0].unit == EVENT_NS)
@@ -132,9 +132,9 @@ static int open_sides(struct sampler *s, const struct sampler_config *config, un
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
-	for (unsigned t = 0; !error && t < s->nr_targets; t++)
-		error = open_side(s, &attr, t, c);
-	return error;
+	for (unsigned t = 0; !err && t < s->nr_targets; t++)
+		err = open_side(s, &attr, t, c);
+	return err;
 }
 
 /* More than the kernel's own limit is refused by it. */
@@ -191,11 +191,11 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
                        unsigned t, unsigned c)
 {
-	int *fd = sampler_fd(s, &s->events[e], rung, t, c), error;
+	int *fd = sampler_fd(s, &s->events[e], rung, t, c), err;
 
 	*fd = sampler_open_for(s, attr, t, c, -1);
-	error = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
-	return !error && *fd >= 0 ? note_id(s, *fd, e, rung) : error;
+	err = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
+	return !err && *fd >= 0 ? note_id(s, *fd, e, rung) : err;
 }
 
 /* A slower rung has the room of the ring for fewer samples: they may be larger. */
@@ -216,14 +216,14 @@ static int open_event(struct sampler *s, const struct sampler_config *config, un
 	struct sampler_event *event = &s->events[e];
 	struct perf_event_attr attr = event->attr;
 	unsigned shift = event->first_shift + 2 * rung;
-	int error;
+	int err;
 
 	attr.sample_period = sampler_period_at(event, c, shift);
 	attr.sample_stack_user = stack_size(s, config, e, c, shift);
-	error = sampler_open_event(s, &attr, e, rung, t, c);
-	if (!error && !e && s->nr_counters)
-		error = sampler_open_counters(s, config->counters, rung, t, c);
-	return error;
+	err = sampler_open_event(s, &attr, e, rung, t, c);
+	if (!err && !e && s->nr_counters)
+		err = sampler_open_counters(s, config->counters, rung, t, c);
+	return err;
 }
 
 /* Mappings and tasks are of interest wherever they appear, samples where they were asked for. */
@@ -234,22 +234,22 @@ static bool is_wanted(const struct sampler *s, const struct sampler_config *conf
 
 static int open_rung(struct sampler *s, const struct sampler_config *config, unsigned e, unsigned r)
 {
-	int error = 0;
+	int err = 0;
 
 	for (unsigned t = 0; t < s->nr_targets; t++)
-		for (unsigned c = 0; c < s->nr_cpus && !error; c++)
+		for (unsigned c = 0; c < s->nr_cpus && !err; c++)
 			if (is_wanted(s, config, c))
-				error = open_event(s, config, e, r, t, c);
-	return error;
+				err = open_event(s, config, e, r, t, c);
+	return err;
 }
 
 static int open_events(struct sampler *s, const struct sampler_config *config, unsigned e)
 {
-	int error = 0;
+	int err = 0;
 
-	for (unsigned r = 0; r < s->events[e].nr_rungs && !error; r++)
-		error = open_rung(s, config, e, r);
-	return error;
+	for (unsigned r = 0; r < s->events[e].nr_rungs && !err; r++)
+		err = open_rung(s, config, e, r);
+	return err;
 }
 
 /* Periods within ± 2 % of each other, by the golden ratio, so that no two CPUs march together. */
@@ -346,7 +346,7 @@ static pid_t forbidden_task(const struct sampler *s)
 }
 
 /* What is not an event's own fault. */
-static void explain(const struct sampler *s, const struct sampler_config *config, int error,
+static void explain(const struct sampler *s, const struct sampler_config *config, int err,
                     char *why)
 {
 	size_t limit = sampler_descriptor_limit(), least = sampler_least_descriptors(s, config);
@@ -354,13 +354,13 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 
 	if (least <= limit) /* others have them open */
 		least = 2 * limit;
-	if (error == -EMFILE)
+	if (err == -EMFILE)
 		advice = (struct advice){ADVICE_FILES, {(int64_t)limit, (int64_t)least}, NULL};
-	else if ((error == -EACCES || error == -EPERM) && s->way == SAMPLER_LADDER)
+	else if ((err == -EACCES || err == -EPERM) && s->way == SAMPLER_LADDER)
 		advice = (struct advice){ADVICE_OTHERS, {forbidden_task(s)}, NULL};
-	else if (error == -ENOENT && !s->nr_cpus)
+	else if (err == -ENOENT && !s->nr_cpus)
 		advice = (struct advice){ADVICE_NO_SYS};
-	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-error));
+	snprintf(why, WHY_SIZE, "cannot set up sampling: %s", strerror(-err));
 	if (advice.topic == ADVICE_NONE)
 		return;
 	snprintf(why, WHY_SIZE, "cannot set up sampling: ");
@@ -369,32 +369,32 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
-	int error = allocate(s, config, sampler_affordable_rungs(s, config));
+	int err = allocate(s, config, sampler_affordable_rungs(s, config));
 
-	if (!error)
-		error = sampler_open_rings(s, config->ring_size, config->stack_size, why);
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++)
-		error = open_sides(s, config, c);
-	if (!error && config->totals)
-		error = sampler_open_totals(s, config);
-	for (unsigned e = 0; !error && e < s->nr_events; e++) {
-		error = open_events(s, config, e);
-		if (error && error != -EMFILE)
-			event_explain(&config->events[e], error, why);
+	if (!err)
+		err = sampler_open_rings(s, config->ring_size, config->stack_size, why);
+	for (unsigned c = 0; !err && c < s->nr_cpus; c++)
+		err = open_sides(s, config, c);
+	if (!err && config->totals)
+		err = sampler_open_totals(s, config);
+	for (unsigned e = 0; !err && e < s->nr_events; e++) {
+		err = open_events(s, config, e);
+		if (err && err != -EMFILE)
+			event_explain(&config->events[e], err, why);
 	}
-	if (!error && !s->nr_ids)
-		error = -ESRCH;
-	if (error && !why[0])
-		explain(s, config, error, why);
-	if (!error)
+	if (!err && !s->nr_ids)
+		err = -ESRCH;
+	if (err && !why[0])
+		explain(s, config, err, why);
+	if (!err)
 		qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
-	return error;
+	return err;
 }
 
 struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_SIZE])
 {
 	struct sampler *s = calloc(1, sizeof(*s));
-	int error;
+	int err;
 
 	why[0] = '\0';
 	if (!s) {
@@ -414,21 +414,21 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 		.sample_type = RECORD_ALWAYS,
 		.clock_shift = machine_clock_shift(getpid()),
 	};
-	error = s->tasks ? find_cpus(s) : -ENOMEM;
-	if (error) {
-		explain(s, config, error, why);
+	err = s->tasks ? find_cpus(s) : -ENOMEM;
+	if (err) {
+		explain(s, config, err, why);
 		goto out;
 	}
 	note_likely(s, config->likely);
 	s->nr_rings = RING_EXACT * s->nr_cpus + (config->totals != SAMPLER_NO_TOTALS);
 	if (s->way == SAMPLER_LADDER)
 		memcpy(s->tasks, config->tasks, config->nr_tasks * sizeof(*s->tasks));
-	error = open_all(s, config, why);
-	if (!error)
+	err = open_all(s, config, why);
+	if (!err)
 		return s;
 out:
 	sampler_close(s);
-	errno = -error;
+	errno = -err;
 	return NULL;
 }
 

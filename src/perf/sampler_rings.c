@@ -111,15 +111,15 @@ size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uin
 
 static int open_all(struct sampler *s, struct ring_sizes sizes)
 {
-	int error = 0;
+	int err = 0;
 
-	for (unsigned i = 0; !error && i < s->nr_rings; i++) {
+	for (unsigned i = 0; !err && i < s->nr_rings; i++) {
 		enum sampler_ring kind = i / s->nr_cpus;
 		unsigned cpu = i % s->nr_cpus;
 
-		error = ring_open(s, kind, cpu, size_of(s, kind, cpu, sizes));
+		err = ring_open(s, kind, cpu, size_of(s, kind, cpu, sizes));
 	}
-	return error;
+	return err;
 }
 
 void sampler_close_rings(struct sampler *s)
@@ -145,11 +145,11 @@ static struct advice advise_locked(size_t size, enum advice_topic held)
 	return advice;
 }
 
-static void note_shortage(struct sampler *s, int error, size_t size)
+static void note_shortage(struct sampler *s, int err, size_t size)
 {
 	struct advice advice = {ADVICE_NO_MEMORY};
 
-	if (error == -EPERM)
+	if (err == -EPERM)
 		advice = advise_locked(size, ADVICE_HELD_SMALLER);
 	if (advice.topic == ADVICE_RINGS)
 		advice.topic = ADVICE_SMALLER;
@@ -173,21 +173,21 @@ int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, ch
 	size_t least = least_size(stack_size);
 	struct ring_sizes sizes = {wanted > least ? wanted : least, 0};
 	struct advice advice;
-	int error, shortage = 0;
+	int err, shortage = 0;
 
 	sizes.other = sizes.likely < OTHER_SIZE ? sizes.likely : OTHER_SIZE;
-	error = open_all(s, sizes);
-	while ((error == -EPERM || error == -ENOMEM) && shrink(s, &sizes, least)) {
-		shortage = error;
+	err = open_all(s, sizes);
+	while ((err == -EPERM || err == -ENOMEM) && shrink(s, &sizes, least)) {
+		shortage = err;
 		sampler_close_rings(s);
-		error = open_all(s, sizes);
+		err = open_all(s, sizes);
 	}
-	if (error == -EPERM) {
+	if (err == -EPERM) {
 		advice = advise_locked(all_size(s->nr_cpus, s->nr_likely, sizes), ADVICE_HELD);
 		advice_line(&advice, why, WHY_SIZE);
 	}
-	if (!error && sizes.likely < wanted)
+	if (!err && sizes.likely < wanted)
 		note_shortage(s, shortage,
 		              sampler_rings_size(s->nr_cpus, s->nr_likely, wanted, stack_size));
-	return error;
+	return err;
 }

@@ -92,7 +92,7 @@ static int open_exact(struct sampler *s, const struct sampler_config *config)
 static int open_switches(struct sampler *s)
 {
 	struct perf_event_attr attr = sampler_dummy();
-	int error = 0;
+	int err = 0;
 
 	attr.context_switch = 1;
 	s->switch_fds = malloc(s->nr_cpus * sizeof(*s->switch_fds));
@@ -100,21 +100,21 @@ static int open_switches(struct sampler *s)
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		s->switch_fds[c] = -1;
-	for (unsigned c = 0; !error && c < s->nr_cpus; c++) {
+	for (unsigned c = 0; !err && c < s->nr_cpus; c++) {
 		s->switch_fds[c] = sampler_open_for(s, &attr, 0, c, -1);
-		error = sampler_redirect(s->switch_fds[c],
-		                         s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
+		err = sampler_redirect(s->switch_fds[c],
+		                       s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	}
-	return error;
+	return err;
 }
 
 int sampler_open_totals(struct sampler *s, const struct sampler_config *config)
 {
-	int error = open_exact(s, config);
+	int err = open_exact(s, config);
 
-	if (!error && config->totals == SAMPLER_TOTALS_BY_SWITCHES)
-		error = open_switches(s);
-	return error;
+	if (!err && config->totals == SAMPLER_TOTALS_BY_SWITCHES)
+		err = open_switches(s);
+	return err;
 }
 
 void sampler_stop_switches(struct sampler *sampler)

@@ -39,46 +39,46 @@ bool tracepoint_looks_so(const char *text)
 	return true;
 }
 
-const char *tracepoint_root(int *error)
+const char *tracepoint_root(int *err)
 {
 	static const char *const roots[] = {
 		"/sys/kernel/tracing/events",
 		"/sys/kernel/debug/tracing/events",
 	};
 
-	*error = -ENOENT;
+	*err = -ENOENT;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
 		if (!access(roots[i], R_OK | X_OK)) {
-			*error = 0;
+			*err = 0;
 			return roots[i];
 		}
 		if (errno == EACCES)
-			*error = -EACCES;
+			*err = -EACCES;
 	}
 	return NULL;
 }
 
-struct advice tracepoint_advise(int error)
+struct advice tracepoint_advise(int err)
 {
-	if (!error)
+	if (!err)
 		return (struct advice){ADVICE_NONE};
-	if (error == -EACCES)
+	if (err == -EACCES)
 		return (struct advice){ADVICE_TRACEFS, {getegid()}, NULL};
 	return (struct advice){ADVICE_NO_TRACEFS};
 }
 
-static int explain_root(const char *name, int error, char why[WHY_SIZE])
+static int explain_root(const char *name, int err, char why[WHY_SIZE])
 {
-	struct advice advice = tracepoint_advise(error);
+	struct advice advice = tracepoint_advise(err);
 	size_t used;
 
 	snprintf(why, WHY_SIZE,
-	         error == -EACCES ? "cannot look up tracepoint '%s': "
-	                          : "unknown event '%s'; if it is a tracepoint: ",
+	         err == -EACCES ? "cannot look up tracepoint '%s': "
+	                        : "unknown event '%s'; if it is a tracepoint: ",
 	         name);
 	used = strlen(why);
 	advice_line(&advice, why + used, WHY_SIZE - used);
-	return error;
+	return err;
 }
 
 static int explain_name(const char *root, const char *name, char why[WHY_SIZE])
@@ -108,18 +108,18 @@ static bool id_path(char path[PATH_MAX], const char *root, const char *name)
 	       PATH_MAX;
 }
 
-int tracepoint_encode(const char *root, int error, const char *name, struct event *event,
+int tracepoint_encode(const char *root, int err, const char *name, struct event *event,
                       char why[WHY_SIZE])
 {
 	char path[PATH_MAX];
 	int64_t id;
 
 	if (!root)
-		return explain_root(name, error, why);
-	error = id_path(path, root, name) ? text_file_number(path, &id) : -ENOENT;
-	if (error == -EACCES)
-		return explain_root(name, error, why);
-	if (error || id < 0)
+		return explain_root(name, err, why);
+	err = id_path(path, root, name) ? text_file_number(path, &id) : -ENOENT;
+	if (err == -EACCES)
+		return explain_root(name, err, why);
+	if (err || id < 0)
 		return explain_name(root, name, why);
 	event->attr.type = PERF_TYPE_TRACEPOINT;
 	event->attr.config = (uint64_t)id;

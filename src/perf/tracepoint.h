@@ -12,18 +12,18 @@ bool tracepoint_looks_so(const char *text);
 
 /*
  * The folder of all tracepoints, wherever tracefs is mounted. NULL, with -ENOENT (not mounted) or
- * -EACCES (not for this user) in error.
+ * -EACCES (not for this user) in err.
  */
-const char *tracepoint_root(int *error);
+const char *tracepoint_root(int *err);
 
 /* What stands behind the error of tracepoint_root(). */
-struct advice tracepoint_advise(int error);
+struct advice tracepoint_advise(int err);
 
 /*
  * Fills type and config for a name that looks so. 0, -ENOENT or -EACCES with one line in
  * why. root is what tracepoint_root() gave, or NULL with its error.
  */
-int tracepoint_encode(const char *root, int error, const char *name, struct event *event,
+int tracepoint_encode(const char *root, int err, const char *name, struct event *event,
                       char why[WHY_SIZE]);
 
 /*

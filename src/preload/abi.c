@@ -144,10 +144,10 @@ static bool lasts(uintptr_t object)
 /* What does not fit into an int has no size there. */
 static int type_size_int(uintptr_t type, int64_t *size)
 {
-	int found = 0, error = mpi.type_size ? mpi.type_size(type, &found) : -1;
+	int found = 0, err = mpi.type_size ? mpi.type_size(type, &found) : -1;
 
 	*size = found;
-	return error;
+	return err;
 }
 
 uint64_t abi_type_size(uintptr_t type)

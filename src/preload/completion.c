@@ -179,10 +179,10 @@ static void complete_failed(struct visit *visit, uintptr_t array)
 /* One of those that ended together; each tells for itself whether it failed, where any has. */
 static void complete_told(struct visit *visit, size_t i, const unsigned char *status)
 {
-	int error = visit->result ? status_error(status) : 0;
+	int err = visit->result ? status_error(status) : 0;
 
-	if (error != abi.pending)
-		complete_saved(visit, i, error ? NULL : status);
+	if (err != abi.pending)
+		complete_saved(visit, i, err ? NULL : status);
 }
 
 static bool statuses_tell(const struct visit *visit)

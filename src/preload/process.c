@@ -312,7 +312,7 @@ static void connect_process(void)
 /* A thread that is to be cancelled would end where it waits here, and keep the lock. */
 bool process_start(void)
 {
-	int error = errno, cancelling;
+	int errnum = errno, cancelling;
 
 	if (is_child())
 		forked();
@@ -323,17 +323,17 @@ bool process_start(void)
 		connect_process();
 	pthread_mutex_unlock(&process.lock);
 	pthread_setcancelstate(cancelling, NULL);
-	errno = error;
+	errno = errnum;
 	return process.shared;
 }
 
 void process_wait(long ns)
 {
 	const struct timespec moment = {.tv_nsec = ns};
-	int error = errno;
+	int errnum = errno;
 
 	syscall(SYS_nanosleep, &moment, NULL);
-	errno = error;
+	errno = errnum;
 }
 
 /* --- definitions ------------------------------------------------------------------------------ */

@@ -43,11 +43,11 @@ static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
 /* Of all names that there may be: a signal handler may make one, where malloc() must not be. */
 static char *get_room(void)
 {
-	int error = errno;
+	int errnum = errno;
 	void *room = mmap(NULL, NR_NAMES / 2 * NAME_SIZE, PROT_READ | PROT_WRITE,
 	                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	errno = error;
+	errno = errnum;
 	return room == MAP_FAILED ? NULL : room;
 }
 

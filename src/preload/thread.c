@@ -79,7 +79,7 @@ static void wait_for_ring(struct thread *thread)
 
 bool thread_start(struct thread *thread)
 {
-	int error = errno;
+	int errnum = errno;
 
 	if (thread->ended || thread->nr_refused++ % REFUSALS)
 		return false;
@@ -88,14 +88,14 @@ bool thread_start(struct thread *thread)
 	/* Even without a ring: the destructor frees scratch memory. */
 	if (process.have_key)
 		pthread_setspecific(process.key, thread);
-	errno = error;
+	errno = errnum;
 	return thread->ring;
 }
 
 void thread_find_stack(struct thread *thread)
 {
 	pthread_attr_t attributes;
-	int error = errno;
+	int errnum = errno;
 	void *stack;
 	size_t size;
 
@@ -107,7 +107,7 @@ void thread_find_stack(struct thread *thread)
 	}
 	pthread_attr_destroy(&attributes);
 out:
-	errno = error;
+	errno = errnum;
 }
 
 void thread_stop(struct thread *thread)

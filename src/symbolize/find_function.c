@@ -37,15 +37,15 @@ static int search_elf(const struct module *module, Elf *elf, const char *name, u
                       void (*fn)(void *arg, const char *name), void *arg)
 {
 	struct symbol_table table = {0};
-	int error = elf_symbols_add(&table, elf);
+	int err = elf_symbols_add(&table, elf);
 
-	if (!error)
-		error = search(module, &table, name, offset);
-	for (size_t i = 0; error == -ENOENT && fn && i < table.nr; i++)
+	if (!err)
+		err = search(module, &table, name, offset);
+	for (size_t i = 0; err == -ENOENT && fn && i < table.nr; i++)
 		if (table.symbols[i].name)
 			fn(arg, table.symbols[i].name);
 	symbol_table_fini(&table);
-	return error;
+	return err;
 }
 
 static struct module *add_module(struct module_table *modules, const char *path)
@@ -68,12 +68,12 @@ static int search_image(const struct module *module, const struct elf_image *ima
                         void *arg)
 {
 	Elf *const elfs[] = {image->main, image->debug, image->mini};
-	int error = module->nr_segments ? -ENOENT : -ENOEXEC;
+	int err = module->nr_segments ? -ENOENT : -ENOEXEC;
 
-	for (size_t i = 0; i < sizeof(elfs) / sizeof(*elfs) && error == -ENOENT; i++)
+	for (size_t i = 0; i < sizeof(elfs) / sizeof(*elfs) && err == -ENOENT; i++)
 		if (elfs[i])
-			error = search_elf(module, elfs[i], name, offset, fn, arg);
-	return error;
+			err = search_elf(module, elfs[i], name, offset, fn, arg);
+	return err;
 }
 
 int function_find(const char *path, const char *name, uint64_t *offset,
@@ -82,20 +82,20 @@ int function_find(const char *path, const char *name, uint64_t *offset,
 	struct module_table *modules = module_table_new();
 	struct elf_image image;
 	struct module *module;
-	int error = -ENOMEM;
+	int err = -ENOMEM;
 
 	errno = 0;
 	module = modules ? add_module(modules, path) : NULL;
 	if (!module) {
-		error = errno ? -errno : -ENOMEM;
+		err = errno ? -errno : -ENOMEM;
 		goto out;
 	}
-	error = elf_image_open(&image, modules, module);
-	if (error)
+	err = elf_image_open(&image, modules, module);
+	if (err)
 		goto out;
-	error = search_image(module, &image, name, offset, fn, arg);
+	err = search_image(module, &image, name, offset, fn, arg);
 	elf_image_close(&image);
 out:
 	module_table_free(modules);
-	return error;
+	return err;
 }

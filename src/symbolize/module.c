@@ -89,7 +89,7 @@ static struct entry *entry_new(struct module_table *table, enum module_kind kind
 	entry->module.kind = kind;
 	entry->module.fd = -1;
 	entry->module.id = (uint16_t)number;
-	entry->error = ENOENT;
+	entry->errnum = ENOENT;
 	table->entries[number] = entry;
 	if (number == table->nr)
 		table->nr++;
@@ -259,7 +259,7 @@ static bool is_settled(const struct entry *entry, const struct module_file *said
 {
 	if (entry->stamp.ino)
 		return said->build_id.size || !mapped_file_rewritten(said, &entry->stamp);
-	return entry->error == ENOEXEC || entry->tries == MAX_TRIES;
+	return entry->errnum == ENOEXEC || entry->tries == MAX_TRIES;
 }
 
 /* That of the same path and contents: unless it was prelinked, say, which leaves the build-id. */
@@ -321,13 +321,13 @@ static struct entry *file_found(struct module_table *table, struct module_file s
 }
 
 static struct entry *file_missing(struct module_table *table, const struct module_file *said,
-                                  struct entry *before, int error)
+                                  struct entry *before, int errnum)
 {
 	struct entry *entry = before && !before->stamp.ino ? before : file_enter(table, said);
 
 	if (!entry)
 		return NULL;
-	entry->error = error;
+	entry->errnum = errnum;
 	entry->tries++;
 	return entry;
 }
@@ -342,7 +342,7 @@ struct module *module_table_file(struct module_table *table, const struct module
 	if (before && is_settled(before, file)) {
 		before->module.pid = file->pid;
 		if (before->stamp.ino && before->module.fd < 0)
-			before->error = 0;
+			before->errnum = 0;
 		return &before->module;
 	}
 	err = mapped_file_open(&found, file, NULL);

@@ -16,7 +16,7 @@ struct entry {
 	uint16_t tries;
 	uint16_t older, newer; /* open files, a ring through entry 0 */
 	bool replaceable;      /* the path leads to the same file, without the process */
-	int error;             /* why there is no file, until the next mapping */
+	int errnum;            /* why there is no file, until the next mapping */
 	struct file_stamp stamp;
 };
 

@@ -86,7 +86,7 @@ static void entry_opened(struct module_table *table, struct entry *entry, int fd
 {
 	open_limit(table, fd);
 	entry->module.fd = fd;
-	entry->error = 0;
+	entry->errnum = 0;
 	open_link(table, entry);
 }
 
@@ -142,7 +142,7 @@ static int entry_reopen(struct module_table *table, struct entry *entry)
 	} else {
 		err = find_again(&found, entry);
 	}
-	entry->error = -err;
+	entry->errnum = -err;
 	if (!err)
 		entry_opened(table, entry, found.fd);
 	return err;
@@ -155,7 +155,7 @@ static int entry_check(struct module_table *table, struct entry *entry)
 	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
 		return 0;
 	module_entry_close(table, entry);
-	entry->error = ESTALE;
+	entry->errnum = ESTALE;
 	return -ESTALE;
 }
 
@@ -168,8 +168,8 @@ int module_fd(struct module_table *table, struct module *module)
 		open_link(table, entry);
 		return module->fd;
 	}
-	if (!entry->error && !entry_reopen(table, entry))
+	if (!entry->errnum && !entry_reopen(table, entry))
 		return module->fd;
-	errno = entry->error;
+	errno = entry->errnum;
 	return -1;
 }

@@ -112,15 +112,15 @@ static void ask(struct peer_memory *memory)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
-	int error;
+	int errnum;
 
 	memory->busy = true;
 	memory->reads = false;
 	sem_post(&memory->asked);
 	do
-		error = sem_clockwait(&memory->answered, CLOCK_MONOTONIC, &time) ? errno : 0;
-	while (error == EINTR);
-	if (!error)
+		errnum = sem_clockwait(&memory->answered, CLOCK_MONOTONIC, &time) ? errno : 0;
+	while (errnum == EINTR);
+	if (!errnum)
 		memory->busy = false;
 	else if (memory->reads)
 		memory->pause = clock_ns(CLOCK_MONOTONIC) + PAUSE_NS;

@@ -26,7 +26,7 @@ static unsigned nr_threads;
 /* What is expected of the kernel, and what was asked of it. */
 static struct {
 	unsigned busy_tries; /* in which a thread is born, and too late to be among the tasks */
-	int error;           /* of opening */
+	int err;             /* of opening */
 	pid_t ends;          /* a child that ends as it is opened */
 	unsigned nr_opened, nr_closed, nr_looked_at;
 	size_t nr_tasks[MOST_TRIES];
@@ -64,8 +64,8 @@ int __wrap_session_open_sampler(struct session *s, const pid_t *tasks, size_t nr
 	kernel.nr_tasks[kernel.nr_opened++] = nr;
 	if (kernel.ends)
 		end(kernel.ends);
-	if (kernel.error)
-		return kernel.error;
+	if (kernel.err)
+		return kernel.err;
 	s->sampler = (struct sampler *)&kernel;
 	if (kernel.nr_opened <= kernel.busy_tries)
 		assert_int_equal(
@@ -87,7 +87,7 @@ int __wrap_tasks_add_running(struct tasks *tasks, pid_t pid)
 	return pid == kernel.ends ? -ENOENT : 0;
 }
 
-static int attach_while(unsigned busy_tries, int error)
+static int attach_while(unsigned busy_tries, int err)
 {
 	struct options options = {.attach = {getpid()}, .nr_attach = 1};
 	struct session *s = calloc(1, sizeof(*s));
@@ -96,7 +96,7 @@ static int attach_while(unsigned busy_tries, int error)
 	assert_non_null(s);
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.busy_tries = busy_tries;
-	kernel.error = error;
+	kernel.err = err;
 	kernel.first_seen = true;
 	over = false;
 	nr_threads = 0;

@@ -28,12 +28,12 @@ static struct event parse(const char *text)
 }
 
 /* The error, and that the line for the user has this in it. */
-static void refused(const char *text, int error, const char *line)
+static void refused(const char *text, int err, const char *line)
 {
 	struct event event;
 	char why[WHY_SIZE] = "";
 
-	assert_int_equal(event_parse(&event, text, why), error);
+	assert_int_equal(event_parse(&event, text, why), err);
 	if (!strstr(why, line))
 		fail_msg("%s: '%s' has no '%s'", text, why, line);
 	assert_null(strchr(why, '\n'));
@@ -482,7 +482,7 @@ static void test_pmu(void **state)
 	const struct tree *tree = *state;
 	static const struct {
 		const char *text;
-		int error;
+		int err;
 		uint64_t config, config1, config2;
 	} cases[] = {
 		{"cpu/event=0xabc/", 0, 0xa000000bc, 0, 0},
@@ -518,7 +518,7 @@ static void test_pmu(void **state)
 		char why[WHY_SIZE] = "";
 		int err = pmu_encode(tree->root, cases[i].text, &event, why);
 
-		if (err != cases[i].error)
+		if (err != cases[i].err)
 			fail_msg("%s: %d %s", cases[i].text, err, why);
 		if (err) {
 			assert_true(*why);

@@ -276,11 +276,11 @@ static void refused(const char *text, const char *line)
 	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE] = "";
 	struct event event;
 	unsigned nr;
-	int error = event_expand(text, parts, &nr, why);
+	int err = event_expand(text, parts, &nr, why);
 
-	if (!error)
-		error = event_parse(&event, parts[0], why);
-	assert_int_equal(error, -EINVAL);
+	if (!err)
+		err = event_parse(&event, parts[0], why);
+	assert_int_equal(err, -EINVAL);
 	if (!strstr(why, line))
 		fail_msg("%s: '%s' has no '%s'", text, why, line);
 }

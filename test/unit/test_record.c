@@ -29,10 +29,10 @@ static int judge(const struct raw *raw, const struct record_format *format)
 {
 	struct record record;
 	void *copy;
-	int error = decode(&record, raw, raw->nr * 8, format, &copy);
+	int err = decode(&record, raw, raw->nr * 8, format, &copy);
 
 	free(copy);
-	return error;
+	return err;
 }
 
 static bool within(const void *at, size_t length, const void *raw, size_t size)
@@ -482,17 +482,17 @@ static void truncations(void **state)
 		for (size_t size = 8; size < raws[i].nr * 8; size += 8) {
 			struct record record;
 			void *copy;
-			int error = decode(&record, &raws[i], size, &full, &copy);
+			int err = decode(&record, &raws[i], size, &full, &copy);
 
-			assert_true(error == 0 || error == -EBADMSG);
+			assert_true(err == 0 || err == -EBADMSG);
 			if (size < (i ? 1 + 3 : 5) * sizeof(uint64_t)) /* no room for one */
 				assert_int_equal(record_time(copy, size, &full), 0);
 			else
 				record_time(copy, size, &full);
-			if (!error)
+			if (!err)
 				assert_inside(&record, copy, size);
 			if (!i) /* a sample is complete or wrong */
-				assert_int_equal(error, -EBADMSG);
+				assert_int_equal(err, -EBADMSG);
 			free(copy);
 		}
 	}
