@@ -467,7 +467,10 @@ static struct process *discover_process(struct tasks *tasks, pid_t pid)
 {
 	struct process *process = add_process(tasks, pid, NULL);
 
-	if (process && tasks->everyone && pid)
+	if (!process)
+		return NULL;
+	process->discovered = true;
+	if (tasks->everyone && pid)
 		tasks_add_running(tasks, pid);
 	return process;
 }
@@ -527,6 +530,7 @@ int tasks_add_forked(struct tasks *tasks, pid_t pid)
 
 	if (!task)
 		return -ENOMEM;
+	task->process->discovered = false;
 	task->process->awaits_exec = true;
 	return 0;
 }

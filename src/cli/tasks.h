@@ -22,6 +22,7 @@ struct process {
 	pid_t pid; /* key */
 	struct space *space;
 	unsigned nr_tasks;
+	bool discovered;  /* by a sample: no record told of it, or it was over and is taken apart */
 	bool awaits_exec; /* still the recorder's own image */
 	bool rereads;     /* tasks_reread_maps() is at work, or of no use */
 	bool bare;        /* it executed a program of which no code is mapped yet */

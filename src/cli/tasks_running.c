@@ -238,11 +238,16 @@ static bool lives_elsewhere(const struct tasks *tasks, pid_t pid, const struct c
 	return lives(tasks, pid) && !cgroup_holds(cgroup, pid) && lives(tasks, pid);
 }
 
+static bool has_left(const struct tasks *tasks, const struct task *task,
+                     const struct cgroup *cgroup)
+{
+	return task->dead ? !task->process->discovered : lives_elsewhere(tasks, task->tid, cgroup);
+}
+
 bool tasks_left(const struct tasks *tasks, const struct cgroup *cgroup)
 {
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next)
-		if (is_running_process(task) &&
-		    (task->dead || lives_elsewhere(tasks, task->tid, cgroup)))
+		if (is_running_process(task) && has_left(tasks, task, cgroup))
 			return true;
 	return false;
 }

@@ -515,6 +515,25 @@ static void the_dead_do_not_run_on(void **state)
 	end_stopped(pid);
 }
 
+/* Who dies and never said so was elsewhere; not who is still sampled long after it said so. */
+static void who_dies_in_silence_has_left(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_birth(w, PID(1), "slow", 10);
+	say_exit(&w->tasks, PID(1), PID(1), 20);
+	tasks_tick(&w->tasks, 30 + GRACE);
+	say_exit(&w->tasks, PID(0), PID(0), 40 + 2 * GRACE);
+	assert_int_equal(nr_tasks(w), 1);
+	assert_non_null(task(w, PID(1), PID(1)));
+	tasks_note_dead(&w->tasks);
+	assert_false(tasks_left(&w->tasks, NULL));
+	say_birth(w, PID(2), "elsewhere", 50 + 2 * GRACE);
+	tasks_note_dead(&w->tasks);
+	assert_true(tasks_left(&w->tasks, NULL));
+}
+
 /* Nor does what a process used before that the kernel stops observing later. */
 static void what_was_used_before_is_not_unobserved(void **state)
 {
@@ -862,6 +881,7 @@ int main(void)
 		CGROUP(what_was_before_is_of_no_account),
 		LADDER(what_was_before_is_of_no_account),
 		CGROUP(the_dead_do_not_run_on),
+		CGROUP(who_dies_in_silence_has_left),
 		LADDER(what_was_used_before_is_not_unobserved),
 		CGROUP(a_number_that_came_back_is_observed),
 		LADDER(a_number_that_came_back_is_observed),
