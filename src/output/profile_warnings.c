@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_BLAMED   3      /* rows and commands by name */
-#define MISSED_SHARE 50     /* 1/50 of the total missing is worth a word */
-#define SEEN_FACTOR  0.0005 /* what "times 1.000" shows nothing of */
-#define LOST_SHARE   0.005  /* more is worth a way out */
+#define MAX_BLAMED   3     /* rows and commands by name */
+#define MISSED_SHARE 50    /* 1/50 of the total missing is worth a word */
+#define TOLD_FACTOR  0.01  /* a smaller correction is not worth a word */
+#define LOST_SHARE   0.005 /* more is worth a way out */
 /* Counters should be known for as much of what was sampled. */
 #define COUNTED_SHARE 0.9
 #define MIXED_SHARE   0.25
@@ -214,7 +214,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		const struct profile_scaled *scaled = &profile->scaled[i];
 		double factor = (double)scaled->exact / (double)scaled->sampled;
 
-		if (fabs(factor - 1) < SEEN_FACTOR || told++ >= MAX_BLAMED)
+		if (fabs(factor - 1) < TOLD_FACTOR || told++ >= MAX_BLAMED)
 			continue;
 		text_quantity(exact, (double)scaled->exact, event->unit);
 		warn(warner,

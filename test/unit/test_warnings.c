@@ -442,21 +442,26 @@ static void at_most_three_commands_are_named(void **state)
 	world_close(&w);
 }
 
+static void add_sampled(struct world *w, const char *name, unsigned samples, uint64_t exact)
+{
+	uint32_t comm = tables_string(w->tables, name);
+	uint32_t thread = tables_add_thread(w->tables, 200, 200 + *name, comm, 0);
+
+	put_samples(w, samples, (struct hmb_sample){.thread = thread, .leaf = NAMED});
+	set_exact(w, name, exact);
+}
+
 static void scaled_commands_are_told(void **state)
 {
-	static const char *const comms[] = {"a", "b", "c", "d", "e"};
+	static const char *const comms[] = {"a", "b", "c", "d"};
 	struct world w;
 
 	(void)state;
 	world_open(&w, 64 << 10);
-	for (unsigned i = 0; i < 5; i++) {
-		uint32_t comm = tables_string(w.tables, comms[i]);
-		uint32_t thread = tables_add_thread(w.tables, 200, 200 + (int)i, comm, 0);
-
-		put_samples(&w, 80, (struct hmb_sample){.thread = thread, .leaf = NAMED});
-		set_exact(&w, comms[i], 100 * WEIGHT);
-	}
-	set_exact(&w, "e", 80 * WEIGHT + WEIGHT / 100);
+	for (unsigned i = 0; i < 4; i++)
+		add_sampled(&w, comms[i], 80, 100 * WEIGHT);
+	add_sampled(&w, "e", 80, 80 * WEIGHT + WEIGHT / 100); /* not scaled */
+	add_sampled(&w, "f", 200, 201 * WEIGHT + WEIGHT / 2); /* by less than is told */
 	expect_of_clock(&w, "samples of 'a' cover 80.0 % of its exact 9.708 ms; its functions are "
 	                    "scaled by 1.250\n"
 	                    "samples of 'b' cover 80.0 % of its exact 9.708 ms; its functions are "
