@@ -20,10 +20,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Descriptors of a recording: those on each CPU, but the one for each rung, and the rest. */
-#define CPU_FILES  4
-#define MISC_FILES 67
-
 /* What all looks share. */
 struct look {
 	struct findings *findings;
@@ -200,8 +196,7 @@ static void look_at_limits(const struct look *look)
 {
 	size_t ring = session_ring_size(look->nr_cpus);
 	uint64_t rings = sampler_rings_size(look->nr_cpus, look->nr_cpus, ring, SESSION_STACK_SIZE);
-	uint64_t files = MISC_FILES +
-	                 (CPU_FILES + sampler_most_rungs(look->nr_cpus)) * (uint64_t)look->nr_cpus;
+	uint64_t files = sampler_usual_descriptors(look->nr_cpus);
 	struct permission hard = look->permission;
 	struct advice advice = permitted(look, PERMISSION_RINGS, rings);
 	struct rlimit limit;

@@ -156,8 +156,8 @@ size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uin
 /* Bytes of the ring that each likely CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);
 
-/* Of a ladder on so many CPUs, if limits permit it. */
-unsigned sampler_most_rungs(unsigned nr_cpus);
+/* Descriptors that are open at most while a command is sampled by a ladder for one event. */
+size_t sampler_usual_descriptors(unsigned nr_cpus);
 
 /* A descriptor that polls readable when a ring is about half full; -1 behind the last. */
 int sampler_poll_fd(const struct sampler *sampler, unsigned i);

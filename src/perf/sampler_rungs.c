@@ -37,7 +37,7 @@ unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned e)
  * Every fork copies the events of all rungs for all CPUs, some 2 us each: on large machines fewer
  * rungs, for the buffer's levels do the doublings between them.
  */
-unsigned sampler_most_rungs(unsigned nr_cpus)
+static unsigned most_rungs(unsigned nr_cpus)
 {
 	return nr_cpus <= 8 ? SAMPLER_MAX_RUNGS : nr_cpus <= 32 ? 3 : 2;
 }
@@ -48,7 +48,7 @@ unsigned sampler_most_rungs(unsigned nr_cpus)
  */
 static unsigned wanted_rungs(const struct sampler *s, const struct sampler_config *config)
 {
-	unsigned most = sampler_most_rungs(s->nr_cpus), wanted = 1;
+	unsigned most = most_rungs(s->nr_cpus), wanted = 1;
 
 	if (s->nr_targets * most > MOST_ON_RING)
 		most = s->nr_targets < MOST_ON_RING ? MOST_ON_RING / s->nr_targets : 1;
@@ -60,16 +60,28 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 	return wanted < most ? wanted : most;
 }
 
-/* What is open with so many rungs, some for others, and one to watch each target. */
+/* What is open with so many events on each cell, some for others, and one to watch each target. */
+static size_t count_descriptors(unsigned nr_cpus, unsigned nr_targets, size_t nr_events,
+                                enum sampler_totals totals)
+{
+	size_t nr_totals = totals != SAMPLER_NO_TOTALS, rings = RING_EXACT * nr_cpus + nr_totals;
+
+	if (totals == SAMPLER_TOTALS_BY_SWITCHES)
+		nr_totals += nr_cpus;
+	return 64 + nr_targets + rings + nr_totals + (size_t)nr_targets * nr_cpus * (1 + nr_events);
+}
+
 static size_t descriptors(const struct sampler *s, const struct sampler_config *config,
                           unsigned rungs)
 {
-	size_t cells = sampler_cells(s), totals = config->totals != SAMPLER_NO_TOTALS;
+	return count_descriptors(s->nr_cpus, s->nr_targets,
+	                         (size_t)rungs * (config->nr_events + s->nr_counters),
+	                         config->totals);
+}
 
-	if (config->totals == SAMPLER_TOTALS_BY_SWITCHES)
-		totals += s->nr_cpus;
-	return 64 + s->nr_targets + s->nr_rings + totals + cells +
-	       cells * rungs * (config->nr_events + s->nr_counters);
+size_t sampler_usual_descriptors(unsigned nr_cpus)
+{
+	return count_descriptors(nr_cpus, 1, most_rungs(nr_cpus), SAMPLER_TOTALS_BY_SWITCHES);
 }
 
 size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_config *config)
