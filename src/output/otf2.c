@@ -61,6 +61,12 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 		archive->err = -ENOSPC;
 }
 
+void otf2_tick(struct archive *archive)
+{
+	if (!archive->err)
+		archive->err = convert_tick(archive->conversion);
+}
+
 bool otf2_failed(struct archive *archive, const void *pointer)
 {
 	if (!pointer && !archive->err)
@@ -181,8 +187,7 @@ static void write_local_definitions(struct archive *archive)
 
 		if (!otf2_failed(archive, writer))
 			otf2_check(archive, OTF2_Archive_CloseDefWriter(archive->otf2, writer));
-		if (!archive->err)
-			archive->err = convert_tick(archive->conversion);
+		otf2_tick(archive);
 	}
 	otf2_check(archive, OTF2_Archive_CloseDefFiles(archive->otf2));
 }

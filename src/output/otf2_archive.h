@@ -69,6 +69,8 @@ static inline uint32_t otf2_unknown_callers(const struct archive *archive)
 
 /* Keeps the first error. */
 void otf2_check(struct archive *archive, OTF2_ErrorCode code);
+/* convert_tick(), unless there was an error. */
+void otf2_tick(struct archive *archive);
 /* Whether there was an error; a NULL is one. */
 bool otf2_failed(struct archive *archive, const void *pointer);
 

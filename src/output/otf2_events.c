@@ -272,8 +272,8 @@ static void next_moment(struct location *location)
 	location->more_calls = got == 1;
 	if (got < 0 && !archive->err)
 		archive->err = got;
-	if (got == 1 && ++archive->nr_moments % (1 << 16) == 0 && !archive->err)
-		archive->err = convert_tick(archive->conversion);
+	if (got == 1 && ++archive->nr_moments % (1 << 16) == 0)
+		otf2_tick(archive);
 }
 
 /* What is sampled when a call is entered is in it; when it is left, it is not. */
@@ -298,13 +298,6 @@ static void write_all(struct location *location)
 	}
 }
 
-/* One may have no events, and takes time to be written all the same. */
-static void location_done(struct archive *archive)
-{
-	if (!archive->err)
-		archive->err = convert_tick(archive->conversion);
-}
-
 static void write_location(struct archive *archive, uint32_t thread)
 {
 	struct location location = {.archive = archive, .thread = thread};
@@ -326,7 +319,7 @@ static void write_location(struct archive *archive, uint32_t thread)
 	otf2_check(archive,
 	           OTF2_EvtWriter_GetNumberOfEvents(location.writer, &archive->nr_events[thread]));
 	otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, location.writer));
-	location_done(archive);
+	otf2_tick(archive); /* it may have no events, and takes time all the same */
 }
 
 /* A rank that is not in the trace has no events, and a file for them. */
@@ -336,7 +329,7 @@ static void write_missing(struct archive *archive, uint32_t location)
 
 	if (!otf2_failed(archive, writer))
 		otf2_check(archive, OTF2_Archive_CloseEvtWriter(archive->otf2, writer));
-	location_done(archive);
+	otf2_tick(archive);
 }
 
 void otf2_write_events(struct archive *archive)
