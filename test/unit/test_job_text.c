@@ -77,6 +77,18 @@ static void job_open(struct made_job *job, unsigned nr_ranks)
 	                                               .kinds[CALLS].shape = HMB_CALLS});
 }
 
+/* The trace of what was put so far. */
+static struct trace *job_trace(struct made_job *job)
+{
+	return world_named(&job->w, names, sizeof(names) / sizeof(*names));
+}
+
+static void job_close(struct made_job *job, struct trace *trace)
+{
+	trace_close(trace);
+	world_close(&job->w);
+}
+
 static void put_samples(struct made_job *job, unsigned nr, uint32_t thread, uint32_t leaf)
 {
 	uint64_t path[] = {2ULL << 32};
@@ -315,7 +327,7 @@ static void time_in_mpi(void **state)
 	       "          1           -           -           -\n"
 	       "          2           -           -           -\n");
 	options.limit = 1;
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	expect_part(trace, mpi_json_of, &as_asked,
 	            "\"ranks\":[{\"rank\":0,\"host\":\"a\",\"weight\":582486,"
 	            "\"mpi_weight\":194162,\"calls\":3,\"unfinished\":0,\"time_ns\":3050,"
@@ -356,8 +368,7 @@ static void time_in_mpi(void **state)
 	            "\"messages_elsewhere\":0,\"bytes_elsewhere\":0}");
 	expect_part(trace, report_mpi_text, &options,
 	            "MPI_Recv < main\n1 more context; --all shows them\n\ncalls as");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 static void balance_of_ranks(void **state)
@@ -450,15 +461,14 @@ static void values_are_told(void **state)
 	       "\n"
 	       "    values          mean         least          most          last  name\n"
 	       "         5       2.5e+08            -3         1e+09           0.5  residual\n");
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	expect_part(
 		trace, mpi_json_of, &as_asked,
 		"\"class\":\"value\",\"calls\":5,\"unfinished\":0,\"time_ns\":0,\"longest_ns\":0,"
 		"\"sent\":0,\"bytes\":0,\"received\":0,\"bytes_in\":0,"
 		"\"mean\":249999999.875,\"min\":-3.0,\"max\":1000000000.0,\"last\":0.5}");
 	expect_part(trace, mpi_json_of, &as_asked, "\"class\":\"marker\",\"calls\":1,");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 /* What is no number has no mean. */
@@ -471,14 +481,13 @@ static void no_numbers_are_no_values(void **state)
 	job_open(&job, 1);
 	put_samples(&job, 1, job.thread[0], 16);
 	put_value(&job, 0, INFINITY);
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	expect_part(
 		trace, calls_of, &as_asked,
 		"         1             -             -             -             -  residual\n");
 	expect_part(trace, mpi_json_of, &as_asked,
 	            "\"mean\":null,\"min\":null,\"max\":null,\"last\":null}");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 /* Of a rank that recorded its own trace, the others are missing in it. */
@@ -493,17 +502,16 @@ static void missing_ranks_are_told(void **state)
 	job_open(&job, 2);
 	put_samples(&job, 1, job.thread[0], 16);
 	tables_process(job.w.tables, 0)->world_size = 3;
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	expect_part(trace, report_ranks_text, &options,
 	            "warning: 2 of the job's 3 ranks are in this trace; adaptrace merge joins");
 	expect_part(trace, report_mpi_text, &options, "warning: 2 of the job's 3 ranks are in");
 	expect_part(trace, mpi_json_of, &options, "\"2 of the job's 3 ranks are in");
 	trace_close(trace);
 	tables_process(job.w.tables, 0)->world_size = 2;
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	expect_part(trace, mpi_json_of, &options, "and no thread ran that long\"],");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 static int json_of(FILE *to, const struct trace *trace, const char *name,
@@ -539,8 +547,7 @@ static void names_keep_their_ends(void **state)
 	options.width = 40;
 	expect_part(trace, report_text, &options,
 	            "callers of some::space::Solver<…>::run: 100.00% of all");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 static void threads_have_ranks(void **state)
@@ -554,7 +561,7 @@ static void threads_have_ranks(void **state)
 	put_samples(&job, 2, job.thread[0], 16);
 	put_samples(&job, 1, job.thread[1], 16);
 	put_samples(&job, 1, 0, 16);
-	trace = world_named(&job.w, names, sizeof(names) / sizeof(*names));
+	trace = job_trace(&job);
 	options.per_thread = true;
 	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
 	expect_part(trace, report_text, &options, "app 201, rank 0: 50.00%, 194.2 µs\n");
@@ -564,8 +571,7 @@ static void threads_have_ranks(void **state)
 	            "{\"pid\":202,\"tid\":202,\"comm\":\"app\",\"rank\":1,");
 	expect_part(trace, json_of, &options,
 	            "{\"pid\":100,\"tid\":100,\"comm\":\"sh\",\"total_weight\"");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 /* In what calls itself a sample is once. */
@@ -629,8 +635,7 @@ static void many_ranks_are_told_as_pairs(void **state)
 	expect_part(trace, mpi_json_of, &options, RANK_2 "],\"contexts\"");
 	options.limit = UINT32_MAX;
 	expect_part(trace, mpi_json_of, &options, RANK_2 ",{\"rank\":3,");
-	trace_close(trace);
-	world_close(&job.w);
+	job_close(&job, trace);
 }
 
 /* Which are beyond the table of functions, and no more than a few. */
