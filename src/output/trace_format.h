@@ -1,5 +1,5 @@
 /*
- * The trace file, version 8. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 9. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 8
+#define TRACE_VERSION 9
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
