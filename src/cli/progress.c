@@ -4,6 +4,7 @@
 #include "perf/clock.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -34,9 +35,17 @@ void progress_begin(struct progress *progress, bool hold, bool quiet)
 		sigprocmask(SIG_BLOCK, &progress->held, &progress->old_mask);
 }
 
+/* Signals are held: a write to a terminal that was stopped (Ctrl-S) could not be interrupted. */
+static bool is_writable(void)
+{
+	struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&terminal, 1, 0) > 0;
+}
+
 void progress_clear(struct progress *progress)
 {
-	if (progress->shown)
+	if (progress->shown && is_writable())
 		fputs("\r\033[K", stderr);
 	progress->shown = false;
 }
@@ -70,6 +79,8 @@ int progress_tick(void *arg, double share)
 	if (progress->next == UINT64_MAX || now < progress->next)
 		return 0;
 	progress->next = now + EVERY_NS;
+	if (!is_writable())
+		return 0;
 	progress->shown = true;
 	fprintf(stderr, "\radaptrace: %3.0f %% converted", 100 * share);
 	return 0;

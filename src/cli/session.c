@@ -203,6 +203,7 @@ static void close_session(struct session *s)
 	hmb_free(s->hmb);
 	tables_free(s->tables);
 	free(s->sources);
+	stderr_writer_close(&s->messages);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }
@@ -255,6 +256,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 	s->options = options;
 	s->cgroup.fd = -1;
 	err = wakers_open_signals(&s->wakers);
+	stderr_writer_open(&s->messages);
 	if (!err)
 		session_choose_way(s);
 	if (!err && to_launch(options))

@@ -16,6 +16,7 @@
 #include "cli/launch.h"
 #include "cli/sample_stack.h"
 #include "cli/session_options.h"
+#include "cli/stderr_writer.h"
 #include "cli/tasks.h"
 #include "cli/wakers.h"
 #include "hmb/hmb.h"
@@ -36,6 +37,7 @@ struct session {
 	const struct options *options;
 
 	/* Its parts, in the order in which they come to be. */
+	struct stderr_writer messages;
 	struct wakers wakers;
 	struct cgroup cgroup; /* fd -1: none */
 	struct launch launch; /* pid 0: nothing is started */

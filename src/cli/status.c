@@ -38,11 +38,12 @@ static bool terminal_taken(void)
 }
 
 /* Not from the background, where it would be in the way, or stop us (stty tostop). */
-static bool wanted(const struct session *s)
+static bool wanted(struct session *s)
 {
 	pid_t foreground;
 
-	if (s->options->quiet || !terminal_obeys(STDERR_FILENO) || terminal_taken())
+	if (s->options->quiet || !terminal_obeys(STDERR_FILENO) || terminal_taken() ||
+	    stderr_writer_is_behind(&s->messages))
 		return false;
 	foreground = tcgetpgrp(STDERR_FILENO);
 	return foreground < 0 || foreground == getpgrp();
