@@ -11,17 +11,21 @@
 static struct module *add_file(struct module_table *modules, const struct tables *tables,
                                const struct trace_module *entry)
 {
+	const uint64_t window = entry->window;
 	struct module_file file = {
 		.path = tables_string_at(tables, entry->path),
 		.pid = getpid(),
+		.window = &window,
 		.build_id.size = entry->build_id_size,
 	};
+	struct module *module;
 
 	if (file.path[0] != '/' || entry->build_id_size > BUILD_ID_MAX ||
 	    entry->flags & TRACE_MODULE_UNSEEN)
 		return NULL;
 	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
-	return module_table_file(modules, &file);
+	module = module_table_file(modules, &file);
+	return module ? module_table_window(modules, module, window) : NULL;
 }
 
 /* Without a build-id, what has the path now is more likely the last that was mapped there. */
@@ -30,7 +34,8 @@ static bool is_replaced(const struct table *table, size_t id)
 	const struct trace_module *entries = table->entries;
 
 	for (size_t later = id + 1; !entries[id].build_id_size && later < table->nr; later++)
-		if (entries[later].kind == MODULE_FILE && entries[later].path == entries[id].path)
+		if (entries[later].kind == MODULE_FILE && entries[later].path == entries[id].path &&
+		    entries[later].window == entries[id].window)
 			return true;
 	return false;
 }

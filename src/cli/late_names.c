@@ -19,10 +19,13 @@ static struct module *module_add(struct module_table *modules, const struct trac
 {
 	const struct trace_module *entry = trace_module(trace, id);
 	struct module_file file = {0};
+	uint64_t window;
 
 	if (!entry || entry->kind != MODULE_FILE || !entry->build_id_size ||
 	    entry->build_id_size > BUILD_ID_MAX)
 		return NULL;
+	window = entry->window;
+	file.window = &window;
 	file.path = trace_string(trace, entry->path);
 	file.build_id.size = entry->build_id_size;
 	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);

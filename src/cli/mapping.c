@@ -62,28 +62,30 @@ static struct module *module_of(struct module_table *modules, const struct recor
 	return is_file(&file) ? module_table_file(modules, &file) : NULL;
 }
 
-/* Windows of code without a file are 4 GiB: what lies across two is two mappings. */
-static int map_anonymous(struct module_table *modules, struct space *space, struct mapping mapping)
+/* The module of the window that the address is in; file: NULL: it is in no file. */
+static struct module *module_at(struct module_table *modules, const struct space *space,
+                                struct module *file, uint64_t address)
 {
-	uint64_t end = mapping.end;
-	int err = 0;
-
-	while (mapping.start < end && !err) {
-		mapping.bias = mapping.start & ~(uint64_t)UINT32_MAX;
-		mapping.end = end - mapping.bias > UINT32_MAX ? mapping.bias + UINT32_MAX + 1 : end;
-		mapping.module = module_table_anon(modules, space_pid(space), mapping.start);
-		err = mapping.module ? space_map(space, &mapping) : -ENOMEM;
-		mapping.start = mapping.end;
-	}
-	return err;
+	if (!file)
+		return module_table_anon(modules, space_pid(space), address);
+	return file->kind == MODULE_FILE ? module_table_window(modules, file, address >> 32) : file;
 }
 
+/* A module has the addresses of one window: a mapping that lies across two is entered as two. */
 static int enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
 {
-	if (mapping->start >= mapping->end)
-		return 0;
-	return mapping->module ? space_map(space, mapping)
-	                       : map_anonymous(modules, space, *mapping);
+	struct mapping part = *mapping;
+	int err = 0;
+
+	for (; part.start < mapping->end && !err; part.start = part.end) {
+		uint64_t address = part.start - part.bias, left = UINT32_MAX - (uint32_t)address;
+
+		part.end =
+			mapping->end - part.start - 1 > left ? part.start + left + 1 : mapping->end;
+		part.module = module_at(modules, space, mapping->module, address);
+		err = part.module ? space_map(space, &part) : -ENOMEM;
+	}
+	return err;
 }
 
 /* Memory, or a file that is no program: unless code was moved there. */
@@ -102,13 +104,20 @@ static int enter_other(struct module_table *modules, struct space *space, struct
 	return err ? err : enter(modules, space, &behind);
 }
 
+/* Modules of one file differ in their windows alone. */
+static bool is_of_file(const struct module *a, const struct module *b)
+{
+	return a == b || (a->kind == b->kind && a->dev == b->dev && a->ino == b->ino &&
+	                  !strcmp(a->path, b->path));
+}
+
 /* Whether another segment of the module is mapped where this bias puts it. */
 static bool goes_with_others(const struct space *space, const struct module *module, uint64_t bias)
 {
 	for (unsigned i = 0; i < module->nr_segments; i++) {
 		const struct mapping *map = space_find(space, bias + module->segments[i].vaddr);
 
-		if (map && map->module == module && map->bias == bias)
+		if (map && map->bias == bias && is_of_file(map->module, module))
 			return true;
 	}
 	return false;
@@ -140,9 +149,9 @@ int mapping_enter(struct module_table *modules, struct space *space, const struc
 	if (mapping.start >= mapping.end || mapping.end >> 63)
 		return 0;
 	module = mapping.module = module_of(modules, record);
-	mapping.bias = mapping.start;
-	if (module && module->kind == MODULE_FILE)
-		mapping.bias = bias_of(space, module, record);
+	if (module)
+		mapping.bias = module->kind == MODULE_FILE ? bias_of(space, module, record)
+		                                           : mapping.start;
 	if (!module || (module->kind == MODULE_FILE && !module->nr_segments))
 		return enter_other(modules, space, mapping);
 	return enter(modules, space, &mapping);

@@ -238,13 +238,15 @@ static void read_code(const struct annotation *annotation, struct hot_code *code
 	const struct trace_module *module = trace_module(trace, symbol->module);
 	struct build_id id = {0};
 
+	code->address = frame_address(trace, frame_make((uint16_t)symbol->module, symbol->lo));
 	code->err = -ENOTSUP;
 	if (!module || module->kind != MODULE_FILE)
 		return;
 	id.size = module->build_id_size <= BUILD_ID_MAX ? module->build_id_size : 0;
 	memcpy(id.bytes, module->build_id, id.size);
 	code->err = module_code_read(&code->code, trace_string(trace, module->path), &id,
-	                             annotation_began(annotation), symbol->lo, symbol->hi);
+	                             annotation_began(annotation), code->address,
+	                             code->address + (symbol->hi - symbol->lo));
 }
 
 static int compare_codes(const void *a, const void *b)

@@ -32,7 +32,8 @@ struct hot_code {
 	uint32_t symbol;    /* of the trace */
 	uint32_t first, nr; /* places */
 	uint64_t self;
-	int err; /* why there is no text: see module_code_read(); -ENOTSUP: no file */
+	uint64_t address; /* where it begins */
+	int err;          /* why there is no text: see module_code_read(); -ENOTSUP: no file */
 	struct module_code code;
 };
 

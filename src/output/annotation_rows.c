@@ -26,7 +26,7 @@ static uint32_t sweep(const struct hot_code *code, uint64_t start,
 
 	for (size_t at = 0; at < code->code.size; at += size, nr++) {
 		size = disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
-		                         frame_offset(start) + at, text);
+		                         code->address + at, text);
 		if (rows)
 			rows[nr] = (struct hot_place){.frame = start + at, .size = (uint32_t)size};
 	}
@@ -83,7 +83,7 @@ void annotation_row_text(const struct hot_code *code, const struct trace_symbol 
 	text[0] = '\0';
 	if (row->size && disassembler)
 		disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
-		                  frame_offset(row->frame), text);
+		                  code->address + at, text);
 }
 
 const char *annotation_problem(const struct hot_code *code, const struct disassembler *disassembler)

@@ -333,8 +333,7 @@ static int put_code(const struct annotation_text *out, const struct hot_code *ho
 	struct code_text code = {.code = hot, .symbol = trace_symbol(trace, hot->symbol)};
 	char title[TEXT_SIZE];
 
-	code.address =
-		frame_address(trace, frame_make((uint16_t)code.symbol->module, code.symbol->lo));
+	code.address = hot->address;
 	code.rows = annotation_rows(out->annotation, hot, &code.nr, &code.disassembler);
 	if (!code.rows)
 		return -ENOMEM;

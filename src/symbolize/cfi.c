@@ -254,7 +254,7 @@ static int index_compare(const void *a, const void *b)
 {
 	const struct cfi_index *x = a, *y = b;
 
-	return ORDER(x->vaddr, y->vaddr);
+	return ORDER(x->start, y->start);
 }
 
 static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *source)
@@ -277,12 +277,11 @@ static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *s
 static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *index, size_t room)
 {
 	struct cfi_scan scan;
-	struct cfi_fde fde;
-	uint32_t n = 0;
+	uint32_t n = 0, lo, hi;
 
-	cfi_scan_init(&scan, source, 2 * INDEX_MAX_ENTRIES);
-	while (n < room && cfi_scan_next(&scan, &fde))
-		index[n++] = (struct cfi_index){(uint32_t)fde.start, (uint32_t)scan.offset};
+	cfi_scan_init(&scan, source, source->module->window, 2 * INDEX_MAX_ENTRIES);
+	while (n < room && cfi_scan_next(&scan, &lo, &hi))
+		index[n++] = (struct cfi_index){lo, (uint32_t)scan.offset};
 	return n;
 }
 

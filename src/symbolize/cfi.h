@@ -13,9 +13,9 @@
 #include "symbolize/image.h"
 #include "symbolize/rule.h"
 
-/* The start of a function, and the offset in its section of what describes it. */
+/* The start of a function in the module's window, and where in its section it is described. */
 struct cfi_index {
-	uint32_t vaddr, offset;
+	uint32_t start, offset;
 };
 
 /* A section of entries. They are found through a sorted table: the linker's, or one made here. */

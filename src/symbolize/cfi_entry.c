@@ -180,9 +180,11 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
 	return !body->bad && fde->start < fde->end;
 }
 
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t left)
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t window,
+                   uint64_t left)
 {
 	scan->source = *source;
+	scan->window = window;
 	scan->left = left;
 	scan->next = 0;
 	scan->parent = UINT64_MAX;
@@ -203,17 +205,19 @@ static bool scan_parent(struct cfi_scan *scan, uint64_t offset)
 	return true;
 }
 
-bool cfi_scan_next(struct cfi_scan *scan, struct cfi_fde *fde)
+bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi)
 {
 	uint8_t head[64];
 	struct cfi_entry entry;
+	struct cfi_fde fde;
 
 	while (scan->left-- &&
 	       cfi_entry_read(&scan->source, scan->next, head, sizeof(head), &entry)) {
 		scan->offset = entry.offset;
 		scan->next += entry.size;
 		if (!entry.is_cie && scan_parent(scan, entry.cie) &&
-		    cfi_fde_parse(&entry, &scan->cie, fde) && fde->start <= UINT32_MAX)
+		    cfi_fde_parse(&entry, &scan->cie, &fde) &&
+		    frame_window(scan->window, fde.start, fde.end, lo, hi))
 			return true;
 	}
 	return false;

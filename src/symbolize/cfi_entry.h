@@ -52,6 +52,7 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
  */
 struct cfi_scan {
 	struct cfi_source source;
+	uint64_t window;       /* the high half of addresses */
 	uint64_t left;         /* entries to look at */
 	uint64_t offset, next; /* of the last function's entry, and of what follows */
 	uint64_t parent; /* of the CIE that was read last; UINT64_MAX: none that makes sense */
@@ -59,9 +60,11 @@ struct cfi_scan {
 	uint8_t bytes[CFI_CIE_MAX];
 };
 
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t left);
-/* False: there are no more below 4 GiB. Its program is cut. */
-bool cfi_scan_next(struct cfi_scan *scan, struct cfi_fde *fde);
+/* Those with code in a window of addresses. */
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t window,
+                   uint64_t left);
+/* False: there are no more. lo, hi: offsets in the window. The program is cut. */
+bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi);
 
 /*
  * Runs the programs of a function up to vaddr, which is in it, and makes a rule of the row that

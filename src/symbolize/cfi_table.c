@@ -128,14 +128,17 @@ static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint
 	return n > 0;
 }
 
-static bool search_own(const struct cfi_section *section, uint64_t vaddr, uint64_t *offset,
+static bool search_own(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
                        uint64_t *next)
 {
-	size_t n = ARRAY_PARTITION(section->index, section->nr, entry, entry->vaddr <= vaddr);
+	const struct cfi_section *section = source->section;
+	const struct module *module = source->module;
+	size_t n = ARRAY_PARTITION(section->index, section->nr, entry,
+	                           module_address(module, entry->start) <= vaddr);
 
 	if (n)
 		*offset = section->index[n - 1].offset;
-	*next = n < section->nr ? section->index[n].vaddr : UINT64_MAX;
+	*next = n < section->nr ? module_address(module, section->index[n].start) : UINT64_MAX;
 	return n > 0;
 }
 
@@ -143,6 +146,6 @@ bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t 
                       uint64_t *next)
 {
 	if (source->section->index)
-		return search_own(source->section, vaddr, offset, next);
+		return search_own(source, vaddr, offset, next);
 	return source->section->nr && search_linkers(source, vaddr, offset, next);
 }

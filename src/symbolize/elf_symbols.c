@@ -1,4 +1,5 @@
 #include "symbolize/elf_symbols.h"
+#include "symbolize/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct code_ends {
 	size_t nr;
 	uint64_t *end;
 	uint64_t max_label;
+	uint64_t window;
 };
 
 static int code_ends_init(struct code_ends *code, Elf *elf)
@@ -61,7 +63,7 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 	uint64_t end, size = sym->st_size ? sym->st_size : code->max_label;
 
 	if (sym->st_shndx >= code->nr || sym->st_value >= code->end[sym->st_shndx] ||
-	    !is_code_name(type, name) || sym->st_value > UINT32_MAX)
+	    !is_code_name(type, name))
 		return 0;
 	end = code->end[sym->st_shndx];
 	if (size < end - sym->st_value)
@@ -70,9 +72,9 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 		symbol.rank |= SYMBOL_SIZED;
 	if (type != STT_NOTYPE)
 		symbol.rank |= SYMBOL_FUNCTION;
-	symbol.lo = (uint32_t)sym->st_value;
-	symbol.hi = end < UINT32_MAX ? (uint32_t)end : UINT32_MAX;
-	return symbol_table_add(table, &symbol);
+	return frame_window(code->window, sym->st_value, end, &symbol.lo, &symbol.hi)
+	               ? symbol_table_add(table, &symbol)
+	               : 0;
 }
 
 /* Of one type of table the first, which in a linked file is the only one. */
@@ -93,7 +95,7 @@ static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_en
 	return err;
 }
 
-int elf_symbols_add(struct symbol_table *table, Elf *elf)
+int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window)
 {
 	struct code_ends code;
 	GElf_Shdr shdr;
@@ -101,6 +103,7 @@ int elf_symbols_add(struct symbol_table *table, Elf *elf)
 	int err = code_ends_init(&code, elf);
 
 	code.max_label = MAX_LABEL;
+	code.window = window;
 	/* Where there are both, .dynsym repeats what .symtab has. */
 	if (elf_section_find(elf, SHT_SYMTAB, NULL, &shdr)) {
 		type = SHT_SYMTAB;

@@ -9,17 +9,17 @@
 #include "symbolize/symbol_table.h"
 
 /*
- * Each adds to the table; names live as long as the ELF file that they are from. What is damaged is
- * left out. 0 or -ENOMEM.
+ * Each adds to the table what has addresses in a window, see frame.h; names live as long as the ELF
+ * file that they are from. What is damaged is left out. 0 or -ENOMEM.
  */
 
 /* From .symtab, or .dynsym where there is none. */
-int elf_symbols_add(struct symbol_table *table, Elf *elf);
+int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window);
 
 /* The stubs that call functions of other modules, on x86-64. */
-int plt_symbols_add(struct symbol_table *table, Elf *elf);
+int plt_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window);
 
 /* The ranges of .eh_frame, without names. */
-int frame_bounds_add(struct symbol_table *table, Elf *elf);
+int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t window);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * A *frame* is a code address in a form that outlives its process: the module's number and an
- * offset within it, 48 bits in one integer. For a module that is a file the offset is the ELF
- * virtual address, what addr2line takes. Code without a file (kernel, JIT, anonymous mappings) is
- * numbered in windows of 4 GiB: there the offset is the low half of the address.
+ * offset within it, 48 bits in one integer. All code is numbered in windows of 4 GiB: the offset is
+ * the low half of the address, and the module knows the high half. For a file that is the ELF
+ * virtual address, what addr2line takes: a file with code in several windows is several modules.
  *
  *     63      48 47          32 31                    0
  *    |    0     |   module     |       offset          |
@@ -14,6 +14,7 @@
 #ifndef SYMBOLIZE_FRAME_H
 #define SYMBOLIZE_FRAME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Frames of module 0 are not addresses; they tell why there is none. */
@@ -39,6 +40,21 @@ static inline uint16_t frame_module(uint64_t frame)
 static inline uint32_t frame_offset(uint64_t frame)
 {
 	return (uint32_t)frame;
+}
+
+/* The offsets of the part of [lo, hi) that lies in a window; false: there is none. */
+static inline bool frame_window(uint64_t window, uint64_t lo, uint64_t hi, uint32_t *from,
+                                uint32_t *to)
+{
+	const uint64_t base = window << 32, last = base + UINT32_MAX;
+
+	if (lo < base)
+		lo = base;
+	if (hi > last)
+		hi = last;
+	*from = (uint32_t)lo;
+	*to = (uint32_t)hi;
+	return lo < hi;
 }
 
 enum module_kind {

@@ -24,19 +24,15 @@ static struct cfi_section frame_section(Elf *elf)
 	};
 }
 
-int frame_bounds_add(struct symbol_table *table, Elf *elf)
+int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t window)
 {
 	struct cfi_section section = frame_section(elf);
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED};
 	struct cfi_scan scan;
-	struct cfi_fde fde;
 	int err = 0;
 
-	cfi_scan_init(&scan, &(struct cfi_source){.section = &section}, UINT64_MAX);
-	while (!err && cfi_scan_next(&scan, &fde)) {
-		symbol.lo = (uint32_t)fde.start;
-		symbol.hi = fde.end < UINT32_MAX ? (uint32_t)fde.end : UINT32_MAX;
+	cfi_scan_init(&scan, &(struct cfi_source){.section = &section}, window, UINT64_MAX);
+	while (!err && cfi_scan_next(&scan, &symbol.lo, &symbol.hi))
 		err = symbol_table_add(table, &symbol);
-	}
 	return err;
 }

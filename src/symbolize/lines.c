@@ -46,6 +46,7 @@ struct lines {
 	struct split_files split;
 	const uint32_t *offsets;
 	size_t n;
+	uint64_t base;        /* added to offsets: addresses */
 	struct place *places; /* one an offset */
 	struct scope *scopes;
 	size_t nr_scopes;
@@ -60,6 +61,16 @@ static bool is_offset_from(const struct lines *lines, size_t i, uint64_t addr)
 {
 	return i <= lines->n && (!i || lines->offsets[i - 1] < addr) &&
 	       (i == lines->n || lines->offsets[i] >= addr);
+}
+
+/* From addresses to offsets; false: all of them are below. */
+static bool to_offsets(const struct lines *lines, uint64_t *lo, uint64_t *hi)
+{
+	if (*hi <= lines->base)
+		return false;
+	*lo = *lo > lines->base ? *lo - lines->base : 0;
+	*hi -= lines->base;
+	return true;
 }
 
 /* The first offset that is not below an address. Mostly it is near the one before: *near. */
@@ -117,6 +128,8 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 	struct lines *lines = walk->lines;
 	size_t i;
 
+	if (!to_offsets(lines, &lo, &hi))
+		return;
 	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->unit.dwarf, 1))
 			break;
@@ -179,7 +192,7 @@ static bool range_claim(void *arg, uint64_t lo, uint64_t hi)
 	struct lines *lines = walk->lines;
 	size_t i;
 
-	if (dwarf_is_left_out(lo))
+	if (dwarf_is_left_out(lo) || !to_offsets(lines, &lo, &hi))
 		return true;
 	for (i = offset_from(lines, lo, &walk->next); i < lines->n && lines->offsets[i] < hi; i++) {
 		if (!dwarf_step(walk->owner->dwarf, 1))
@@ -195,7 +208,10 @@ static void own_code_enter(struct unit_walk *walk, const struct dwarf_die *die,
 {
 	struct own_code code = {.dwarf = dwarf, .origin = origin};
 
-	if (dwarf_die_begin(walk->owner, die, &code.lo) && own_codes_add(walk->own, &code))
+	if (!dwarf_die_begin(walk->owner, die, &code.lo))
+		return;
+	code.lo -= walk->lines->base;
+	if (own_codes_add(walk->own, &code))
 		walk->lines->no_memory = true;
 }
 
@@ -306,10 +322,12 @@ static int bodies_read(struct unit_walk *walk)
 static bool range_touches(void *arg, uint64_t lo, uint64_t hi)
 {
 	struct unit_walk *walk = arg;
-	size_t i = offset_from(walk->lines, lo, &walk->next);
+	size_t i;
 
-	walk->touched =
-		!dwarf_is_left_out(lo) && i < walk->lines->n && walk->lines->offsets[i] < hi;
+	if (dwarf_is_left_out(lo) || !to_offsets(walk->lines, &lo, &hi))
+		return true;
+	i = offset_from(walk->lines, lo, &walk->next);
+	walk->touched = i < walk->lines->n && walk->lines->offsets[i] < hi;
 	return !walk->touched;
 }
 
@@ -386,6 +404,7 @@ struct lines *lines_new(struct elf_image *image, const struct symbol_table *symb
 	if (!lines)
 		return NULL;
 	lines->symbols = symbols;
+	lines->base = module_address(image->module, 0);
 	lines->offsets = offsets;
 	lines->n = n;
 	lines->text.left = MAX_TEXT;

@@ -238,12 +238,15 @@ static struct entry *window_enter(struct module_table *table, enum module_kind k
 
 /* -- files ------------------------------------------------------------------------------------- */
 
-static struct entry *file_enter(struct module_table *table, const struct module_file *said)
+static struct entry *file_enter(struct module_table *table, const struct module_file *said,
+                                XXH128_hash_t key)
 {
 	struct entry *entry = entry_new(table, MODULE_FILE, said->path);
 
 	if (!entry)
 		return NULL;
+	entry->key = key;
+	entry->module.window = said->window ? *said->window : 0;
 	entry->module.build_id = said->build_id;
 	entry->module.dev = said->dev;
 	entry->module.ino = said->ino;
@@ -297,10 +300,12 @@ static struct entry *entry_of(struct module_table *table, const struct module_fi
 			entry->stamp = found->stamp;
 		return entry;
 	}
-	entry = file_enter(table, said);
+	entry = file_enter(table, said, key);
 	if (!entry)
 		return NULL;
 	module_entry_learn(table, entry, found);
+	if (said->window)
+		entry->module.window = *said->window;
 	module_index_put(&table->index, key, entry->module.id);
 	return entry;
 }
@@ -323,7 +328,8 @@ static struct entry *file_found(struct module_table *table, struct module_file s
 static struct entry *file_missing(struct module_table *table, const struct module_file *said,
                                   struct entry *before, int errnum)
 {
-	struct entry *entry = before && !before->stamp.ino ? before : file_enter(table, said);
+	struct entry *entry =
+		before && !before->stamp.ino ? before : file_enter(table, said, said_key(said));
 
 	if (!entry)
 		return NULL;
@@ -350,6 +356,31 @@ struct module *module_table_file(struct module_table *table, const struct module
 	if (!entry)
 		return before ? &before->module : NULL;
 	module_index_put(&table->index, key, entry->module.id);
+	return &entry->module;
+}
+
+struct module *module_table_window(struct module_table *table, struct module *module,
+                                   uint64_t window)
+{
+	const struct entry *of = (const struct entry *)module;
+	const uint64_t numbers[3] = {of->key.low64, of->key.high64, window};
+	const XXH128_hash_t key = XXH3_128bits(numbers, sizeof(numbers));
+	struct entry *entry;
+
+	if (module->window == window)
+		return module;
+	entry = key_lookup(table, of->key);
+	if (!entry || entry->module.window != window)
+		entry = key_lookup(table, key);
+	if (!entry) {
+		entry = entry_new(table, MODULE_FILE, module->path);
+		if (!entry)
+			return NULL;
+		entry->module.window = window;
+		module_entry_share(table, entry, of);
+		module_index_put(&table->index, key, entry->module.id);
+	}
+	entry->module.pid = module->pid;
 	return &entry->module;
 }
 

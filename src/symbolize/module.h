@@ -31,7 +31,7 @@ struct module {
 	struct build_id build_id;
 	dev_t dev; /* MODULE_FILE: identity, with ino */
 	ino_t ino;
-	uint64_t window; /* MODULE_KERNEL, MODULE_ANON: the high half of its addresses */
+	uint64_t window; /* the high half of its addresses; of the vdso a number */
 	pid_t pid;    /* MODULE_ANON: whose; a perf map or jitdump is found by it. MODULE_FILE: the
 	                 latest to map it; debug files of its container are found by it */
 	uid_t uid;    /* MODULE_ANON: the owner of the process, who alone may name its code */
@@ -66,6 +66,12 @@ uint64_t module_table_refused(const struct module_table *table);
 bool module_table_is_crowded(const struct module_table *table);
 void module_table_forget(struct module_table *table);
 
+/* The address, in the file or of the code without one, of an offset in a frame. */
+static inline uint64_t module_address(const struct module *module, uint32_t offset)
+{
+	return module->window << 32 | offset;
+}
+
 /* NULL when there is no such module. */
 struct module *module_table_get(const struct module_table *table, uint16_t id);
 
@@ -89,6 +95,7 @@ struct module_file {
 	uint64_t
 		ino_generation; /* tells a file from an earlier one with its number; 0: not known */
 	struct build_id build_id;
+	const uint64_t *window; /* of a new module; NULL: that of the file's first code */
 };
 
 /*
@@ -100,6 +107,13 @@ struct module_file {
  * it can be opened, a new module takes its place. NULL: the table is full, or no memory.
  */
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
+
+/*
+ * The module of the same file for addresses with another high half: the module itself where it is
+ * its own. NULL: the table is full, or no memory.
+ */
+struct module *module_table_window(struct module_table *table, struct module *module,
+                                   uint64_t window);
 
 /*
  * The module of the addresses around addr: kernel, or without a file in process pid. Processes that

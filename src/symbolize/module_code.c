@@ -26,8 +26,8 @@ static bool changed_since(int fd, int64_t before)
 	return fstat(fd, &st) || st.st_mtim.tv_sec >= before || st.st_ctim.tv_sec >= before;
 }
 
-static int read_bytes(struct module_code *code, int fd, const struct module *module, uint32_t lo,
-                      uint32_t hi)
+static int read_bytes(struct module_code *code, int fd, const struct module *module, uint64_t lo,
+                      uint64_t hi)
 {
 	const struct segment *segment = module->segments;
 	unsigned i = 0;
@@ -56,7 +56,7 @@ static int read_bytes(struct module_code *code, int fd, const struct module *mod
 }
 
 int module_code_read(struct module_code *code, const char *path, const struct build_id *build_id,
-                     int64_t before, uint32_t lo, uint32_t hi)
+                     int64_t before, uint64_t lo, uint64_t hi)
 {
 	const struct module_file file = {.path = path, .build_id = *build_id};
 	struct module_table *table = module_table_new();

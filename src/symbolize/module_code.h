@@ -22,6 +22,6 @@ struct module_code {
  * it has no code there. To be freed: bytes.
  */
 int module_code_read(struct module_code *code, const char *path, const struct build_id *build_id,
-                     int64_t before, uint32_t lo, uint32_t hi);
+                     int64_t before, uint64_t lo, uint64_t hi);
 
 #endif

@@ -18,6 +18,7 @@ struct entry {
 	bool replaceable;      /* the path leads to the same file, without the process */
 	int errnum;            /* why there is no file, until the next mapping */
 	struct file_stamp stamp;
+	XXH128_hash_t key; /* MODULE_FILE: of all modules of the file */
 };
 
 #define MODULE_MAX_OPEN 512
@@ -39,6 +40,8 @@ struct module_table {
 /* Takes over a file that was opened for the first time, and what it says of itself. */
 void module_entry_learn(struct module_table *table, struct entry *entry,
                         const struct mapped_file *found);
+/* Makes it one more module of the file that another one is of. */
+void module_entry_share(struct module_table *table, struct entry *entry, const struct entry *of);
 /* Closes its file, if that is open. */
 void module_entry_close(struct module_table *table, struct entry *entry);
 

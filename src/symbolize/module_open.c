@@ -6,6 +6,7 @@
 #include "symbolize/target_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -112,9 +113,30 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	entry->stamp = found->stamp;
 	entry->replaceable = is_own_vdso(module) || path_leads_to(module->path, &found->stamp);
 	module->build_id = found->headers.build_id;
+	if (module->kind == MODULE_FILE && found->headers.nr_segments)
+		module->window = found->headers.segments[0].vaddr >> 32;
 	module->nr_segments = found->headers.nr_segments;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
 	entry_opened(table, entry, found->fd);
+}
+
+void module_entry_share(struct module_table *table, struct entry *entry, const struct entry *of)
+{
+	struct module *module = &entry->module;
+	int fd = of->module.fd >= 0 ? fcntl(of->module.fd, F_DUPFD_CLOEXEC, 0) : -1;
+
+	entry->key = of->key;
+	entry->stamp = of->stamp;
+	entry->replaceable = of->replaceable;
+	entry->errnum = of->errnum;
+	entry->tries = of->tries;
+	module->build_id = of->module.build_id;
+	module->dev = of->module.dev;
+	module->ino = of->module.ino;
+	module->nr_segments = of->module.nr_segments;
+	memcpy(module->segments, of->module.segments, sizeof(module->segments));
+	if (fd >= 0)
+		entry_opened(table, entry, fd);
 }
 
 /* By the latest process that mapped it. */

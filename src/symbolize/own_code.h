@@ -12,7 +12,7 @@
 struct own_code {
 	const struct dwarf *dwarf; /* the entry that all copies refer to */
 	uint64_t origin;
-	uint64_t lo;
+	uint64_t lo; /* an offset in the module */
 };
 
 /* Filled in any order, then sealed, then asked. Begin with zeroes. */

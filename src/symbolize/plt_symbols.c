@@ -1,5 +1,6 @@
 #include "symbolize/array.h"
 #include "symbolize/elf_symbols.h"
+#include "symbolize/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ struct got {
 	struct got_slot *slots;
 	size_t nr;
 	uint64_t relocations; /* bytes left to read */
+	uint64_t window;
 };
 
 static int resolver_compare(const void *x, const void *y)
@@ -117,9 +119,10 @@ static void resolvers_name(struct got *got, const struct symbol_table *table)
 
 	ARRAY_SORT(got->slots, got->nr, resolver_compare);
 	for (; symbol < table->symbols + table->nr; symbol++) {
-		i = resolver_find(got, symbol->lo);
+		i = resolver_find(got, got->window << 32 | symbol->lo);
 		slot = &got->slots[i];
-		if (i == got->nr || slot->resolver != symbol->lo || slot->rank >= symbol->rank)
+		if (i == got->nr || slot->resolver != (got->window << 32 | symbol->lo) ||
+		    slot->rank >= symbol->rank)
 			continue;
 		slot->name = symbol->name;
 		slot->rank = symbol->rank;
@@ -196,8 +199,6 @@ static int stubs_add(struct symbol_table *table, const struct got *got, const El
 	struct got_slot key, *slot;
 	int err = 0;
 
-	if (shdr->sh_addr > UINT32_MAX - data->d_size)
-		return 0;
 	for (at = 0; at < data->d_size && !err; at += step) {
 		if (size > data->d_size - at)
 			size = data->d_size - at;
@@ -207,9 +208,9 @@ static int stubs_add(struct symbol_table *table, const struct got *got, const El
 		if (!slot || !slot->name || !*slot->name)
 			continue;
 		symbol.name = slot->name;
-		symbol.lo = (uint32_t)(shdr->sh_addr + at);
-		symbol.hi = (uint32_t)(symbol.lo + length);
-		err = symbol_table_add(table, &symbol);
+		if (frame_window(got->window, shdr->sh_addr + at, shdr->sh_addr + at + length,
+		                 &symbol.lo, &symbol.hi))
+			err = symbol_table_add(table, &symbol);
 	}
 	return err;
 }
@@ -224,10 +225,11 @@ static const struct plt_machine *machine_of(Elf *elf)
 	return NULL;
 }
 
-int plt_symbols_add(struct symbol_table *table, Elf *elf)
+int plt_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
-	struct got got = {.machine = machine_of(elf), .relocations = MAX_RELOCATIONS};
+	struct got got = {
+		.machine = machine_of(elf), .relocations = MAX_RELOCATIONS, .window = window};
 	GElf_Shdr shdr;
 	Elf_Scn *section;
 	Elf_Data *data;

@@ -153,17 +153,16 @@ static ssize_t code_read(struct rule_cache *cache, const struct module *module, 
  * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
  * No range: it cannot be read now, and has to be asked again.
  */
-static void bare_rule(struct rule_cache *cache, const struct module *module, uint32_t vaddr,
+static void bare_rule(struct rule_cache *cache, const struct module *module, uint64_t vaddr,
                       struct unwind_rule *rule, struct cfi_range *range)
 {
 	uint8_t code[ARCH_BARE_SIZE] = {0};
-	uint64_t addr = module->window << 32 | vaddr;
 	size_t before = ARCH_BARE_BEFORE;
-	ssize_t got = code_read(cache, module, addr - before, code, sizeof(code));
+	ssize_t got = code_read(cache, module, vaddr - before, code, sizeof(code));
 
 	if (got <= 0 && got != -EAGAIN && vaddr % PAGE < ARCH_BARE_BEFORE) {
 		before = vaddr % PAGE; /* it may be the first there is */
-		got = code_read(cache, module, addr - before, code + ARCH_BARE_BEFORE - before,
+		got = code_read(cache, module, vaddr - before, code + ARCH_BARE_BEFORE - before,
 		                sizeof(code) - ARCH_BARE_BEFORE + before);
 	}
 	if (got == -EAGAIN)
@@ -229,7 +228,7 @@ static struct unwind_rule undescribed_rule(struct rule_cache *cache, struct cfi 
 }
 
 /* The rule at an address, and the addresses around it that are known to have the same. */
-static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t vaddr,
+static void rule_ask(struct rule_cache *cache, struct module *module, uint64_t vaddr,
                      struct unwind_rule *rule, struct cfi_range *range)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);
@@ -241,7 +240,7 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint32_t v
 			*rule = (struct unwind_rule){.kind = RULE_CLONED};
 		return;
 	}
-	*range = (struct cfi_range){vaddr, (uint64_t)vaddr + 1};
+	*range = (struct cfi_range){vaddr, vaddr + 1};
 	*rule = cfi ? undescribed_rule(cache, cfi, vaddr) : no_rule;
 	if (module->kind == MODULE_ANON)
 		bare_rule(cache, module, vaddr, rule, range);
@@ -319,7 +318,7 @@ static void place_put(const struct place *place, uint64_t entry)
 
 /* For all of its range; what is for the address alone goes among the scattered. */
 static const struct unwind_rule *keep_rule(struct rule_cache *cache, const struct unwind_rule *rule,
-                                           uint32_t vaddr, const struct cfi_range *range,
+                                           uint64_t vaddr, const struct cfi_range *range,
                                            const struct place *place, const struct place *single)
 {
 	unsigned number = rule_number(cache, rule);
@@ -334,11 +333,11 @@ static const struct unwind_rule *keep_rule(struct rule_cache *cache, const struc
 /* Not where it is looked for first: in one of the other ways, or nowhere yet. */
 __attribute__((noinline)) static const struct unwind_rule *rule_search(struct rule_cache *cache,
                                                                        struct module *module,
-                                                                       uint32_t vaddr,
+                                                                       uint64_t vaddr,
                                                                        const struct place *place)
 {
 	const struct unwind_rule *known = place_search(cache, place);
-	struct place single = place_scattered(cache, frame_make(module->id, vaddr), 0);
+	struct place single = place_scattered(cache, frame_make(module->id, (uint32_t)vaddr), 0);
 	struct unwind_rule rule;
 	struct cfi_range range;
 
@@ -356,9 +355,9 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
 }
 
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
-                                         uint32_t vaddr)
+                                         uint64_t vaddr)
 {
-	uint64_t frame = frame_make(module->id, vaddr);
+	uint64_t frame = frame_make(module->id, (uint32_t)vaddr);
 	struct place place = module->kind == MODULE_ANON ? place_scattered(cache, frame, 0)
 	                                                 : place_of(cache, frame, 0);
 
@@ -381,11 +380,11 @@ static size_t read_for_epilogue(void *arg, uint64_t addr, void *to, size_t size)
 
 /* Not in the cache. Short ways are kept as if they were single addresses. */
 static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct module *module,
-                                            uint32_t vaddr, const struct place *place,
+                                            uint64_t vaddr, const struct place *place,
                                             const struct place *single)
 {
 	struct code_of code = {cache, cfi_get(cache->reader, module)};
-	struct cfi_range range = {vaddr, (uint64_t)vaddr + 1};
+	struct cfi_range range = {vaddr, vaddr + 1};
 	struct unwind_rule rule;
 
 	cache->asked++;
@@ -397,9 +396,9 @@ static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct mod
 }
 
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
-                                             uint32_t vaddr)
+                                             uint64_t vaddr)
 {
-	uint64_t frame = frame_make(module->id, vaddr);
+	uint64_t frame = frame_make(module->id, (uint32_t)vaddr);
 	struct place place = place_of(cache, frame, BY_CODE);
 	struct place single = place_scattered(cache, frame, BY_CODE);
 	const struct unwind_rule *known = place_search(cache, &single);
@@ -409,7 +408,7 @@ const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct mo
 	return known ? known : rule_sweep(cache, module, vaddr, &place, &single);
 }
 
-bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint64_t vaddr)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);
 
@@ -417,7 +416,7 @@ bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint
 }
 
 /* The code of so many bytes, a multiple of ARCH_CODE_STEP, that ends at an address. */
-static bool code_before(struct rule_cache *cache, struct module *module, uint32_t vaddr,
+static bool code_before(struct rule_cache *cache, struct module *module, uint64_t vaddr,
                         uint8_t *code, size_t size)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);
@@ -426,8 +425,8 @@ static bool code_before(struct rule_cache *cache, struct module *module, uint32_
 	       cfi_read(cache->reader, cfi, vaddr - size, code, size) == size;
 }
 
-bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
-                         uint32_t to)
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint64_t from,
+                         uint64_t to)
 {
 	uint8_t code[MAX_STRAIGHT];
 	size_t size = to - from, at;
@@ -440,7 +439,7 @@ bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32
 	return true;
 }
 
-bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint64_t vaddr)
 {
 	uint8_t code[ARCH_CODE_STEP];
 	uint32_t at;
@@ -455,8 +454,8 @@ bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uin
 	return false;
 }
 
-bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint32_t a,
-                              uint32_t b)
+bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint64_t a,
+                              uint64_t b)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);
 

@@ -96,7 +96,7 @@ void rule_cache_free(struct rule_cache *cache);
 
 /* Never NULL; valid until the next call. */
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
-                                         uint32_t vaddr);
+                                         uint64_t vaddr);
 
 /*
  * For the instruction at an address that rule_cache_get() has no rule for: what the code itself
@@ -104,20 +104,20 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
  * RULE_NONE where it tells nothing.
  */
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
-                                             uint32_t vaddr);
+                                             uint64_t vaddr);
 
 /* Whether the return address with this frame (the byte before it) follows a call instruction. */
-bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint64_t vaddr);
 
 /* Whether code is so near behind a place, with no return in between, that it is the same
  * function's. */
-bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint32_t from,
-                         uint32_t to);
-bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint64_t from,
+                         uint64_t to);
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint64_t vaddr);
 
 /* Whether two frames of a module are in one function, as its call frame information has it. */
-bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint32_t a,
-                              uint32_t b);
+bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint64_t a,
+                              uint64_t b);
 
 /* How many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);

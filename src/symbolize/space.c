@@ -172,9 +172,7 @@ uint64_t space_frame(const struct space *space, uint64_t addr)
 {
 	const struct mapping *map = space_lookup(space, addr);
 
-	if (!map || addr - map->bias > UINT32_MAX)
-		return FRAME_UNKNOWN;
-	return frame_make(map->module->id, (uint32_t)(addr - map->bias));
+	return map ? frame_make(map->module->id, (uint32_t)(addr - map->bias)) : FRAME_UNKNOWN;
 }
 
 /* A part of an array that is about to be replaced, and by what. */

@@ -11,9 +11,9 @@
 #include "symbolize/module.h"
 
 struct mapping {
-	uint64_t start, end; /* [start, end) */
-	uint64_t bias;       /* offset in the module = address - bias, modulo 2^64 */
-	struct module *module;
+	uint64_t start, end;   /* [start, end) */
+	uint64_t bias;         /* the module's own address = address - bias, modulo 2^64 */
+	struct module *module; /* whose window all of these are in */
 };
 
 struct space;

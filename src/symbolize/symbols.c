@@ -136,9 +136,11 @@ static int elf_names_read(struct elf_names *names)
 	/* A debug file has the same symbols again. */
 	for (i = 0; i < (complete ? 1 : sizeof(files) / sizeof(*files)) && !err; i++)
 		if (files[i])
-			err = elf_symbols_add(&names->symbols, files[i]);
+			err = elf_symbols_add(&names->symbols, files[i],
+			                      names->image.module->window);
 	if (!err && names->image.main)
-		err = plt_symbols_add(&names->symbols, names->image.main);
+		err = plt_symbols_add(&names->symbols, names->image.main,
+		                      names->image.module->window);
 	if (!err)
 		symbol_table_seal(&names->symbols);
 	return err;
@@ -149,7 +151,8 @@ static int frames_read(struct elf_names *names)
 	int err = 0;
 
 	if (!names->have_frames && names->image.main)
-		err = frame_bounds_add(&names->frames, names->image.main);
+		err = frame_bounds_add(&names->frames, names->image.main,
+		                       names->image.module->window);
 	names->have_frames = true;
 	if (!err)
 		symbol_table_seal(&names->frames);

@@ -34,7 +34,9 @@ static bool same_function(void *arg, uint64_t a, uint64_t b)
 	struct module *module = module_table_get(unwinder->modules, frame_module(a));
 
 	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
-	       rule_cache_same_function(unwinder->rules, module, frame_offset(a), frame_offset(b));
+	       rule_cache_same_function(unwinder->rules, module,
+	                                module_address(module, frame_offset(a)),
+	                                module_address(module, frame_offset(b)));
 }
 
 struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine engine)

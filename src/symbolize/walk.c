@@ -49,7 +49,7 @@ static const struct mapping *find_map(const struct state *state, uint64_t addr)
 
 	if (!map || addr - map->start >= map->end - map->start)
 		map = space_lookup(state->walk->space, addr);
-	return map && addr - map->bias <= UINT32_MAX ? map : NULL;
+	return map;
 }
 
 /* Whether ra can be a return address: in code, and behind a call instruction if that can be seen.
@@ -58,8 +58,7 @@ static bool is_return(const struct state *state, uint64_t ra)
 {
 	const struct mapping *map = find_map(state, ra - 1);
 
-	return map &&
-	       rule_cache_after_call(state->rules, map->module, (uint32_t)(ra - 1 - map->bias));
+	return map && rule_cache_after_call(state->rules, map->module, ra - 1 - map->bias);
 }
 
 /* Only where return addresses are in a register first. */
@@ -72,9 +71,8 @@ static inline bool sp_is_unsure(const struct state *state)
 static bool came_from(const struct state *state, uint64_t ra)
 {
 	return state->map && ra <= state->ip && ra >= state->map->start &&
-	       rule_cache_straight(state->rules, state->map->module,
-	                           (uint32_t)(ra - state->map->bias),
-	                           (uint32_t)(state->ip - state->map->bias));
+	       rule_cache_straight(state->rules, state->map->module, ra - state->map->bias,
+	                           state->ip - state->map->bias);
 }
 
 /* Whether the function has saved the frame pointer and the link register, and may have restored
@@ -82,7 +80,7 @@ static bool came_from(const struct state *state, uint64_t ra)
 static bool makes_frame(const struct state *state)
 {
 	return state->map && rule_cache_makes_frame(state->rules, state->map->module,
-	                                            (uint32_t)(state->ip - state->map->bias));
+	                                            state->ip - state->map->bias);
 }
 
 /*
@@ -383,7 +381,7 @@ static enum step_end step_by_code(struct state *state)
 	const struct mapping *map = state->map;
 	struct state before = *state;
 	const struct unwind_rule *rule =
-		rule_cache_by_code(state->rules, map->module, (uint32_t)(state->ip - map->bias));
+		rule_cache_by_code(state->rules, map->module, state->ip - map->bias);
 
 	if (rule->kind == RULE_ROOT)
 		return STEP_ROOT;
@@ -421,13 +419,12 @@ static enum step_end step(struct state *state)
 
 	state->map = find_map(state, addr);
 	if (state->map) {
-		uint32_t offset = (uint32_t)(addr - state->map->bias);
+		uint64_t vaddr = addr - state->map->bias;
 
-		rule = rule_cache_get(state->rules, state->map->module, offset);
+		rule = rule_cache_get(state->rules, state->map->module, vaddr);
 		/* What was not called is entered at ip: before it another function may end. */
-		frame = frame_make(
-			state->map->module->id,
-			offset + (!state->inner && (rule->signal || rule->kind == RULE_PUSHED)));
+		vaddr += !state->inner && (rule->signal || rule->kind == RULE_PUSHED);
+		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}
 	link_add(state, frame);
 	state->hold.by_words = false;

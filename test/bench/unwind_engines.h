@@ -92,7 +92,7 @@ static void enter_mapping(struct engine *engine, const struct record *record)
 	if (!mapping.module)
 		return;
 	mapping.bias = mapping.module->kind == MODULE_ANON
-	                       ? mapping.module->window << 32
+	                       ? 0
 	                       : file.start - module_vaddr(mapping.module, record->rest[2]);
 	space_map(engine->space, &mapping);
 }

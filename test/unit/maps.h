@@ -39,7 +39,7 @@ static void maps_enter(struct space *space, struct module_table *modules, const 
 	if (!mapping.module)
 		return;
 	mapping.bias = mapping.module->kind == MODULE_ANON
-	                       ? mapping.module->window << 32
+	                       ? 0
 	                       : file.start - module_vaddr(mapping.module, offset);
 	space_map(space, &mapping);
 }

@@ -368,8 +368,8 @@ static void compressed_sections_say_the_same(void **state)
 	cfi_same_function(fixture->reader, plain, 0, 0); /* makes the index */
 	assert_true(plain->debug.nr > 1);
 	for (uint32_t i = 0; i < plain->debug.nr; i++) {
-		rule = rule_at(fixture, plain, plain->debug.index[i].vaddr + 1);
-		other = rule_at(fixture, packed, plain->debug.index[i].vaddr + 1);
+		rule = rule_at(fixture, plain, plain->debug.index[i].start + 1);
+		other = rule_at(fixture, packed, plain->debug.index[i].start + 1);
 		assert_memory_equal(&rule, &other, sizeof(rule));
 	}
 }
@@ -379,7 +379,7 @@ static void compressed_sections_say_the_same(void **state)
 static uint64_t switching_function(const struct fixture *fixture, struct cfi *cfi)
 {
 	for (uint32_t i = 0; i < cfi->debug.nr; i++) {
-		uint64_t at = cfi->debug.index[i].vaddr;
+		uint64_t at = cfi->debug.index[i].start;
 
 		if (cfi_same_function(fixture->reader, cfi, at, at + 5) &&
 		    !cfi_same_function(fixture->reader, cfi, at, at + 6))

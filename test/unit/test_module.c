@@ -209,6 +209,41 @@ static void same_file_same_module(void **state)
 	assert_ptr_equal(module_table_file(f->table, &file), module);
 }
 
+/* A file with code at such an address, and one with code at 4 GiB and beyond has modules for both.
+ */
+static void module_has_one_window(void **state)
+{
+	struct fixture *f = *state;
+	struct tiny tiny = tiny_make(1);
+	struct module_file file;
+	struct module *module, *other;
+	uint64_t window = 9;
+
+	tiny.phdr[1].p_vaddr += 7ull << 32;
+	file_write(f->path, &tiny, sizeof(tiny));
+	file = by_numbers(f->path);
+	module = module_table_file(f->table, &file);
+	assert_int_equal(module->window, 7);
+	assert_int_equal(module_address(module, 5), (7ull << 32) + 5);
+	assert_ptr_equal(module_table_window(f->table, module, 7), module);
+	other = module_table_window(f->table, module, 8);
+	assert_ptr_not_equal(other, module);
+	assert_int_equal(other->window, 8);
+	assert_string_equal(other->path, module->path);
+	assert_int_equal(other->build_id.size, 8);
+	assert_true(module_fd(f->table, other) >= 0);
+	assert_ptr_equal(module_table_window(f->table, module, 8), other);
+	assert_ptr_equal(module_table_window(f->table, other, 7), module);
+	assert_ptr_equal(module_table_window(f->table, other, 9),
+	                 module_table_window(f->table, module, 9));
+	assert_int_equal(module_table_count(f->table), 4);
+
+	module_table_free(f->table);
+	f->table = module_table_new();
+	file.window = &window;
+	assert_int_equal(module_table_file(f->table, &file)->window, 9);
+}
+
 /* What /proc tells of a file by its numbers, the kernel's records tell by its build-id. */
 static void numbers_and_build_id_are_one(void **state)
 {
@@ -811,6 +846,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(special_module_is_there),
 		TEST(own_program),
+		TEST(module_has_one_window),
 		TEST(same_file_same_module),
 		TEST(numbers_and_build_id_are_one),
 		TEST(numbers_without_build_id_are_one),
