@@ -10,12 +10,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Objects of frames, which most samples share with earlier ones: one for each function there. */
-#define CACHE_SIZE 4096
+/* The JSON of frames, which most samples share with earlier ones: an object for each function. */
+#define CACHE_SIZE  4096
+#define CACHE_BYTES ((size_t)16 << 20)
 
 struct cached_frame {
 	uint64_t frame;
-	struct json_object *objects; /* an array */
+	char *text; /* NULL: no frame */
+	size_t size;
 };
 
 struct dump {
@@ -25,6 +27,7 @@ struct dump {
 	uint64_t *frames;
 	size_t nr_frames;
 	struct cached_frame *cache;
+	size_t cached; /* bytes of text */
 	struct trace_source chain[TRACE_MAX_CHAIN];
 	char text[FRAME_TEXT_SIZE];
 };
@@ -41,10 +44,19 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 	return dump->frames && dump->cache ? 0 : -ENOMEM;
 }
 
+static void forget_frames(struct dump *dump)
+{
+	for (size_t i = 0; i < CACHE_SIZE; i++) {
+		free(dump->cache[i].text);
+		dump->cache[i] = (struct cached_frame){0};
+	}
+	dump->cached = 0;
+}
+
 static void dump_fini(struct dump *dump)
 {
-	for (size_t i = 0; dump->cache && i < CACHE_SIZE; i++)
-		json_free(dump->cache[i].objects);
+	if (dump->cache)
+		forget_frames(dump);
 	free(dump->cache);
 	free(dump->frames);
 }
@@ -142,31 +154,55 @@ static struct json_object *frame_object(struct dump *dump, uint64_t frame, const
 }
 
 /* The innermost function first. */
-static struct json_object *frame_objects(struct dump *dump, uint64_t frame)
+static int print_objects(struct dump *dump, uint64_t frame, FILE *to)
 {
 	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
-	struct json_object *objects = json_list();
 	const struct trace_source *source = dump->chain;
+	struct json_out out = {.to = to};
 
-	for (; nr > 1; nr--, source++)
-		json_append(objects,
-		            frame_object(dump, frame, trace_string(dump->trace, source->function),
-		                         source, true));
-	json_append(objects, frame_object(dump, frame, known_symbol(dump, frame),
-	                                  nr ? source : NULL, false));
-	return objects;
+	for (; nr > 1; nr--, source++) {
+		json_put(&out,
+		         frame_object(dump, frame, trace_string(dump->trace, source->function),
+		                      source, true));
+		fputc(',', to);
+	}
+	json_put(&out,
+	         frame_object(dump, frame, known_symbol(dump, frame), nr ? source : NULL, false));
+	return out.err;
 }
 
-static struct json_object *cached_objects(struct dump *dump, uint64_t frame)
+/* Its text is NULL where there is no memory for it. */
+static void cache_frame(struct dump *dump, struct cached_frame *cached, uint64_t frame)
+{
+	FILE *to;
+	int err;
+
+	if (dump->cached > CACHE_BYTES)
+		forget_frames(dump);
+	dump->cached -= cached->size;
+	free(cached->text);
+	*cached = (struct cached_frame){.frame = frame};
+	to = open_memstream(&cached->text, &cached->size);
+	if (!to)
+		return;
+	err = print_objects(dump, frame, to);
+	if (fclose(to) || err) {
+		free(cached->text);
+		*cached = (struct cached_frame){0};
+	}
+	dump->cached += cached->size;
+}
+
+static void put_frame_json(struct dump *dump, uint64_t frame)
 {
 	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
 
-	if (!cached->objects || cached->frame != frame) {
-		json_free(cached->objects);
-		cached->objects = frame_objects(dump, frame);
-		cached->frame = frame;
-	}
-	return cached->objects;
+	if (!cached->text || cached->frame != frame)
+		cache_frame(dump, cached, frame);
+	if (cached->text)
+		fwrite(cached->text, 1, cached->size, dump->to);
+	else
+		dump->json.err = -ENOMEM;
 }
 
 /* What was counted since the sample before in its stream. */
@@ -207,7 +243,7 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
 	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
-	struct json_object *object = json_new(), *stack = json_list();
+	struct json_object *object = json_new();
 
 	json_add_number(object, "time_ns", sample->time);
 	json_add_int(object, "pid", thread ? thread->pid : 0);
@@ -222,11 +258,14 @@ static void put_json(struct dump *dump, const struct trace_sample *sample)
 		json_add_number(object, "counted", sample->counters[0]);
 	json_add(object, "memory", memory_object(dump, sample));
 	json_add_flag(object, "complete", complete(dump));
-	for (size_t i = 0; i < dump->nr_frames; i++)
-		json_append_all(stack, cached_objects(dump, dump->frames[i]));
-	json_add(object, "stack", stack);
-	json_put(&dump->json, object);
-	fputc('\n', dump->to);
+	fputc('{', dump->to);
+	json_put_members(&dump->json, object);
+	fputs("\"stack\":[", dump->to);
+	for (size_t i = 0; i < dump->nr_frames && !dump->json.err; i++) {
+		fputs(i ? "," : "", dump->to);
+		put_frame_json(dump, dump->frames[i]);
+	}
+	fputs(dump->json.err ? "" : "]}\n", dump->to);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

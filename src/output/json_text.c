@@ -161,16 +161,6 @@ void json_append_text(void *array, const char *text)
 	json_append(array, json_text(text));
 }
 
-void json_append_all(struct json_object *array, struct json_object *other)
-{
-	if (is_lost(array) || is_lost(other)) {
-		lose(array);
-		return;
-	}
-	for (size_t i = 0; i < json_object_array_length(other); i++)
-		json_append(array, json_object_get(json_object_array_get_idx(other, i)));
-}
-
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* NULL: no memory. json-c itself prints what it found room for, and keeps silent of the rest. */

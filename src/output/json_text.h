@@ -37,8 +37,6 @@ void json_add_text(struct json_object *object, const char *key, const char *text
 void json_append(struct json_object *array, struct json_object *value);
 /* A string to an array, for those who call with what they have to tell. */
 void json_append_text(void *array, const char *text);
-/* All values of another array, which keeps them. */
-void json_append_all(struct json_object *array, struct json_object *other);
 /* One for which the caller itself has no memory. */
 struct json_object *json_lost(void);
 void json_free(struct json_object *value);

@@ -272,7 +272,8 @@ static void json_is_whole_or_nothing(void **state)
 	json_append(list, json_number(1));
 	json_append(list, NULL);
 	json_append(whole, json_flag(true));
-	json_append_all(whole, list);
+	json_append(whole, json_number(1));
+	json_append(whole, NULL);
 	json_add(inner, "x", json_lost());
 	json_add(object, "a", json_int(-1));
 	json_append(list, inner);
@@ -287,8 +288,7 @@ static void json_is_whole_or_nothing(void **state)
 	whole = json_list();
 	part = json_list();
 	json_append(part, json_lost());
-	json_append_all(whole, part);
-	json_free(part);
+	json_append(whole, part);
 	expect_printed(whole, -ENOMEM, "");
 	part = json_new();
 	json_add(part, "x", json_lost());
