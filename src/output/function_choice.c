@@ -1,5 +1,6 @@
 #include "output/function_choice.h"
 
+#include "output/map64.h"
 #include "output/name_parts.h"
 #include "output/profile.h"
 #include "symbolize/array.h"
@@ -98,18 +99,31 @@ static int add_name(struct function_choice *choice, const char *name, const char
 	return choice->names[choice->nr++] ? 0 : -ENOMEM;
 }
 
+/* Whether a string of the trace comes for the first time: many functions may have one name. */
+static bool is_new(struct map64 *known, uint32_t string)
+{
+	uint32_t before = known->nr;
+
+	return !string || map64_number(known, string) == before;
+}
+
 static int add_symbols(struct function_choice *choice, const struct trace *trace,
                        const char *wanted)
 {
+	struct map64 known = {0};
 	const struct trace_symbol *symbol;
 	char *text = malloc(FRAME_TEXT_SIZE);
 	int err = text ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; (symbol = trace_symbol(trace, i)) && !err; i++)
-		err = add_name(
-			choice,
-			frame_symbol(trace, frame_make((uint16_t)symbol->module, symbol->lo), text),
-			wanted);
+		if (is_new(&known, symbol->name))
+			err = add_name(
+				choice,
+				frame_symbol(trace,
+			                     frame_make((uint16_t)symbol->module, symbol->lo),
+			                     text),
+				wanted);
+	map64_fini(&known);
 	free(text);
 	return err;
 }
@@ -118,11 +132,13 @@ static int add_inlined(struct function_choice *choice, const struct trace *trace
                        const char *wanted)
 {
 	const struct trace_source *source;
+	struct map64 known = {0};
 	int err = 0;
 
 	for (uint32_t i = 0; (source = trace_source(trace, i)) && !err; i++)
-		if (source->function)
+		if (source->function && is_new(&known, source->function))
 			err = add_name(choice, trace_string(trace, source->function), wanted);
+	map64_fini(&known);
 	return err;
 }
 

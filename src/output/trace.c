@@ -26,8 +26,10 @@ const struct trace_run *trace_run(const struct trace *trace)
 const char *trace_string(const struct trace *trace, uint32_t offset)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];
+	const char *at = (const char *)strings->at;
 
-	return (const char *)strings->at + (offset < strings->nr ? offset : 0);
+	/* Ends of strings would be many long names in a small file. */
+	return at + (offset < strings->nr && offset && !at[offset - 1] ? offset : 0);
 }
 
 const char *trace_command_name(const struct trace *trace, uint32_t comm)

@@ -24,7 +24,10 @@ void trace_close(struct trace *trace);
 
 /* Never NULL. */
 const struct trace_run *trace_run(const struct trace *trace);
-/* With any bytes but 0; empty for an offset out of range. Valid until the trace is closed. */
+/*
+ * With any bytes but 0; empty for an offset where no string begins, so that all strings together
+ * are no longer than the file. Valid until the trace is closed.
+ */
 const char *trace_string(const struct trace *trace, uint32_t offset);
 /* The name of a command, a string of the trace: "[unknown]" of tasks that began unseen. */
 const char *trace_command_name(const struct trace *trace, uint32_t comm);

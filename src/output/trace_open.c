@@ -219,6 +219,20 @@ static int add_section(struct trace *trace, const struct trace_entry *entry,
 	return 0;
 }
 
+/* Sections that share bytes would be large tables in a small file. */
+static int check_overlap(const struct trace *trace, const struct complaint *complaint)
+{
+	const struct trace_header *header = (const void *)trace->memory;
+	const struct trace_entry *entries = (const void *)(header + 1);
+	uint64_t size = 0;
+
+	for (uint32_t i = 0; i < header->nr_sections; i++)
+		size += entries[i].size;
+	return size <= trace->size ? 0
+	                           : complain(complaint, "damaged: its sections overlap; copy it "
+	                                                 "again or record again");
+}
+
 static int read_directory(struct trace *trace, const struct complaint *complaint)
 {
 	const struct trace_header *header = (const void *)trace->memory;
@@ -227,7 +241,7 @@ static int read_directory(struct trace *trace, const struct complaint *complaint
 
 	for (uint32_t i = 0; i < header->nr_sections && !err; i++)
 		err = add_section(trace, &entries[i], complaint);
-	return err;
+	return err ? err : check_overlap(trace, complaint);
 }
 
 static void read_run(struct trace *trace)
