@@ -46,7 +46,7 @@ cli() { # whether ALONE
 }
 cli no >"$log/list"
 # Which several of them make, where it is not there.
-[ ! -s "$log/list" ] || make -s "$build/unit/make_trace" "$build/unit/make_job" || exit 1
+[ ! -s "$log/list" ] || make -s "$build/unit/make_trace" "$build/unit/make_job" "$build/unit/make_crafted" || exit 1
 run "$(nproc)"
 cli yes >"$log/list"
 run 1

@@ -1,3 +1,4 @@
+#include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/convert_output.h"
 #include "cli/habits.h"
@@ -242,6 +243,7 @@ static int convert_file(struct convert_options *options)
 		    converter->name, converter->missing);
 		return 1;
 	}
+	options->output.trace_size = bounds_trace_size(options->output.from);
 	trace = reading_open(options->output.from);
 	if (!trace)
 		return 1;

@@ -1,5 +1,6 @@
 #include "cli/convert_output.h"
 
+#include "cli/bounds.h"
 #include "cli/expected_size.h"
 #include "cli/progress.h"
 #include "cli/say.h"
@@ -14,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define BUFFER_SIZE (256 << 10)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -137,6 +136,7 @@ struct writing {
 	struct expected_size expected;
 	const struct convert_output *output;
 	const char *name;
+	struct new_file file; /* where it goes to one */
 };
 
 static void tell_size(struct writing *writing, uint64_t size)
@@ -170,25 +170,50 @@ static int finished(const struct conversion *conversion, int err)
 
 static int to_standard_output(struct writing *writing, struct conversion *conversion)
 {
+	int err = writing->output->converter->to_file(conversion, stdout);
+
+	return err ? err : new_file_flush(stdout);
+}
+
+static void give_up(void *arg)
+{
+	struct writing *writing = arg;
+
+	progress_end(&writing->progress);
+	new_file_close(&writing->file, -EFBIG);
+}
+
+static int to_stream(struct writing *writing, struct conversion *conversion)
+{
+	struct bounds_output output = {
+		.fd = fileno(writing->file.file),
+		.name = writing->name,
+		.traces_size = writing->output->trace_size,
+		.give_up = give_up,
+		.arg = writing,
+	};
+	FILE *stream = bounds_stream(&output);
 	int err;
 
-	setvbuf(stdout, NULL, _IOFBF, BUFFER_SIZE);
-	err = writing->output->converter->to_file(conversion, stdout);
-	return err ? err : new_file_flush(stdout);
+	if (!stream)
+		return -errno;
+	writing->expected.file = stream;
+	err = writing->output->converter->to_file(conversion, stream);
+	err = finished(conversion, err);
+	if (!err)
+		err = new_file_flush(stream);
+	fclose(stream);
+	return err;
 }
 
 static int to_named_file(struct writing *writing, struct conversion *conversion)
 {
-	struct new_file file;
-	int err = new_file_open(&file, writing->name);
+	int err = new_file_open(&writing->file, writing->name);
 
 	if (err)
 		return err;
-	setvbuf(file.file, NULL, _IOFBF, BUFFER_SIZE);
-	file.existing = writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
-	writing->expected.file = file.file;
-	err = writing->output->converter->to_file(conversion, file.file);
-	return new_file_close(&file, finished(conversion, err));
+	writing->file.existing = writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
+	return new_file_close(&writing->file, to_stream(writing, conversion));
 }
 
 static int to_named_folder(struct writing *writing, struct conversion *conversion)
@@ -214,6 +239,8 @@ static bool is_own_folder(const char *path)
 static void complain(const struct convert_output *output, const char *name, const char *scratch,
                      int err)
 {
+	char text[BOUNDS_TEXT_SIZE];
+
 	if (err == -EBADMSG)
 		say("cannot convert '%s': its records make no sense; record again", output->from);
 	else if (err == -ENODATA)
@@ -228,6 +255,8 @@ static void complain(const struct convert_output *output, const char *name, cons
 	else if (is_standard(name) && access(scratch, W_OK | X_OK))
 		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",
 		    scratch, strerror(errno));
+	else if (err == -ENOMEM)
+		say("cannot convert '%s': %s", output->from, bounds_strerror(-err, text));
 	else if (err != -EINTR && is_standard(name))
 		say("cannot write to standard output: %s", strerror(-err));
 	else if (err != -EINTR)

@@ -10,7 +10,8 @@
 /* What a command line says of it. */
 struct convert_output {
 	const struct converter *converter;
-	const char *from;  /* the trace's file */
+	const char *from; /* the trace's file */
+	uint64_t trace_size;
 	const char *named; /* a file or folder, or "-": standard output; NULL: beside the trace */
 	bool force;        /* replaces what is there */
 	bool quiet;        /* shows no progress */

@@ -1,6 +1,7 @@
 /*
  * adaptrace diff: what became of each function from one run to another.
  */
+#include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/habits.h"
 #include "cli/reading.h"
@@ -106,7 +107,7 @@ static bool has_before(const struct diff_command *command)
 	if (!before || !access(before, F_OK))
 		return true;
 	if (access(after, F_OK)) /* it is the one that was named */
-		trace_close(reading_open(after));
+		trace_close(reading_open_bounded(after));
 	else
 		say("no '%s', the run before '%s'; record once more, or name both: "
 		    "adaptrace diff BEFORE AFTER",
@@ -158,6 +159,16 @@ static bool list_traces(struct trace_list *list, const char *path)
 	return !err && list->nr;
 }
 
+static void set_bounds(const struct diff_command *command)
+{
+	uint64_t size = 0;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		size += bounds_traces_size(command->lists[side].paths, command->lists[side].nr);
+	bounds_memory(size);
+	bounds_standard_output(size);
+}
+
 static bool open_traces(struct diff_command *command)
 {
 	const struct trace_list *lists = command->lists;
@@ -170,7 +181,7 @@ static bool open_traces(struct diff_command *command)
 	}
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < lists[side].nr; i++) {
-			struct trace *trace = reading_open(lists[side].paths[i]);
+			struct trace *trace = reading_open_bounded(lists[side].paths[i]);
 
 			if (!trace)
 				return false;
@@ -202,6 +213,7 @@ static int diff(struct diff_command *command)
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		if (!list_traces(&command->lists[side], command->paths[side]))
 			return 1;
+	set_bounds(command);
 	if (!open_traces(command))
 		return 1;
 	if (trace_tell_modules_apart(command->traces, command->nr_traces))

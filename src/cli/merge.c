@@ -1,6 +1,7 @@
 /*
  * adaptrace merge: the traces of all ranks of a job as one.
  */
+#include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/habits.h"
 #include "cli/output_name.h"
@@ -13,6 +14,7 @@
 #include "output/text.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <string.h>
 
 struct merge_command {
@@ -109,12 +111,18 @@ static int merge(struct merge_command *command)
 	const struct merge_config config = {command->traces.paths, command->traces.nr,
 	                                    command->budget};
 	char why[MERGE_WHY_SIZE];
+	char text[BOUNDS_TEXT_SIZE];
 	struct merge_result result;
+	int err;
 
-	if (merge_write(command->output, &config, &result, why)) {
+	bounds_memory(bounds_traces_size(config.paths, config.nr));
+	err = merge_write(command->output, &config, &result, why);
+	if (err == -ENOMEM)
+		say("cannot write '%s': %s", command->output, bounds_strerror(ENOMEM, text));
+	else if (err)
 		say("%s", why);
+	if (err)
 		return 1;
-	}
 	tell(command, &result);
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "cli/reading.h"
+#include "cli/bounds.h"
 #include "cli/say.h"
 
 #include <errno.h>
@@ -23,6 +24,15 @@ void reading_take_event(const char **event, const char *arg)
 
 struct trace *reading_open(const char *path)
 {
+	const uint64_t size = bounds_trace_size(path);
+
+	bounds_memory(size);
+	bounds_standard_output(size);
+	return reading_open_bounded(path);
+}
+
+struct trace *reading_open_bounded(const char *path)
+{
 	char why[TRACE_WHY_SIZE];
 	struct trace *trace = trace_open(path, why);
 
@@ -43,6 +53,8 @@ int reading_find_event(const struct trace *trace, const char *path, const char *
 
 int reading_done(const char *path, int err)
 {
+	char text[BOUNDS_TEXT_SIZE];
+
 	if (fflush(stdout) || ferror(stdout)) {
 		say("cannot write to standard output: %s", strerror(errno));
 		return 1;
@@ -50,6 +62,6 @@ int reading_done(const char *path, int err)
 	if (err == -EBADMSG)
 		say("cannot read '%s': its samples make no sense; record again", path);
 	else if (err)
-		say("cannot read '%s': %s", path, strerror(-err));
+		say("cannot read '%s': %s", path, bounds_strerror(-err, text));
 	return err ? 1 : 0;
 }

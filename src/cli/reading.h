@@ -12,8 +12,10 @@ void reading_take(const char **path, const char *arg);
 /* The same of the event that it is about. */
 void reading_take_event(const char **event, const char *arg);
 
-/* NULL: told on standard error. */
+/* The one trace of a command, within its bounds (bounds.h). NULL: told on standard error. */
 struct trace *reading_open(const char *path);
+/* One of several, whose bounds are set. */
+struct trace *reading_open_bounded(const char *path);
 
 /* The event of that name; -ENOENT: told on standard error. */
 int reading_find_event(const struct trace *trace, const char *path, const char *name,

@@ -1,6 +1,7 @@
 /*
  * adaptrace report: where the time went, or whatever was sampled.
  */
+#include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/late_names.h"
 #include "cli/reading.h"
@@ -183,6 +184,16 @@ static int renew_names(struct trace *trace, const struct debug_places *places)
 	return late_names(trace, places);
 }
 
+/* Debug information may be large, however small the trace is. */
+static int renew_names_unbounded(struct trace *trace, const struct debug_places *places)
+{
+	const rlim_t bound = bounds_set_memory(RLIM_INFINITY);
+	int err = renew_names(trace, places);
+
+	bounds_set_memory(bound);
+	return err;
+}
+
 static int report(struct report_command *command)
 {
 	struct trace *trace = reading_open(command->path);
@@ -190,7 +201,7 @@ static int report(struct report_command *command)
 
 	if (!trace)
 		return 1;
-	err = command->symbols ? renew_names(trace, &command->places) : 0;
+	err = command->symbols ? renew_names_unbounded(trace, &command->places) : 0;
 	if (!err)
 		err = complete_options(trace, command);
 	if (err == -EINVAL)

@@ -30,7 +30,8 @@ struct run {
 	const char *const *comms;
 	const char *command; /* NULL: the first name */
 	unsigned nr_names, nr_comms, nr_threads;
-	unsigned nr_tids; /* 0: as many */
+	unsigned nr_tids;  /* 0: as many */
+	unsigned max_path; /* 0: MAX_PATH */
 	struct tables *tables;
 	struct hmb *hmb;
 	uint64_t seed, n;
@@ -91,11 +92,13 @@ static void describe(struct run *run)
 
 static void run_open(struct run *run, size_t budget)
 {
-	struct hmb_config config = {
-		.size = budget, .nr_kinds = NR_EVENTS, .max_path = MAX_PATH, .truncated_frame = 1};
+	struct hmb_config config = {.size = budget, .nr_kinds = NR_EVENTS, .truncated_frame = 1};
 
 	if (!run->nr_tids)
 		run->nr_tids = run->nr_threads;
+	if (!run->max_path)
+		run->max_path = MAX_PATH;
+	config.max_path = run->max_path;
 	run->tables = tables_new(budget, run->path);
 	if (!run->tables)
 		die("no memory for the tables");

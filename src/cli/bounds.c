@@ -1,0 +1,164 @@
+#include "cli/bounds.h"
+#include "cli/say.h"
+#include "output/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUFFER_SIZE (256 << 10)
+
+uint64_t bounds_trace_size(const char *path)
+{
+	struct stat now;
+
+	return stat(path, &now) || !S_ISREG(now.st_mode) ? 0 : (uint64_t)now.st_size;
+}
+
+uint64_t bounds_traces_size(char *const *paths, size_t nr)
+{
+	uint64_t size = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		size += bounds_trace_size(paths[i]);
+	return size;
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* What RLIMIT_DATA counts: private memory that can be written, touched or not. */
+static uint64_t memory_now(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+rlim_t bounds_set_memory(rlim_t limit)
+{
+	struct rlimit now;
+	rlim_t before;
+
+	if (getrlimit(RLIMIT_DATA, &now))
+		return RLIM_INFINITY;
+	before = now.rlim_cur;
+	now.rlim_cur = limit < now.rlim_max ? limit : now.rlim_max;
+	setrlimit(RLIMIT_DATA, &now);
+	return before;
+}
+
+void bounds_memory(uint64_t traces_size)
+{
+	const rlim_t bound = memory_now() + BOUNDS_MEMORY + BOUNDS_MEMORY_PER_BYTE * traces_size;
+	const rlim_t before = bounds_set_memory(bound);
+
+	if (before < bound)
+		bounds_set_memory(before);
+}
+
+const char *bounds_strerror(int errnum, char text[BOUNDS_TEXT_SIZE])
+{
+	struct rlimit limit;
+	char most[TEXT_SIZE];
+
+	if (errnum != ENOMEM || getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return strerror(errnum);
+	text_bytes(most, limit.rlim_cur);
+	snprintf(text, BOUNDS_TEXT_SIZE,
+	         "%s; for traces of this size %s is the limit, see LIMITS in adaptrace-trace(5)",
+	         strerror(errnum), most);
+	return text;
+}
+
+/* --- output ----------------------------------------------------------------------------------- */
+
+static uint64_t most_output(const struct bounds_output *output)
+{
+	const uint64_t most = output->traces_size * BOUNDS_OUTPUT_PER_BYTE;
+
+	return most > BOUNDS_OUTPUT ? most : BOUNDS_OUTPUT;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t written = write(fd, data, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return -1;
+		data += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+static _Noreturn void end_there(const struct bounds_output *output)
+{
+	const char *quote = output->name ? "'" : "";
+	char most[TEXT_SIZE];
+
+	if (output->give_up)
+		output->give_up(output->arg);
+	text_bytes(most, most_output(output));
+	say("cannot write %s%s%s: more than %s is the limit for a trace of this size, see LIMITS "
+	    "in "
+	    "adaptrace-trace(5)",
+	    quote, output->name ? output->name : "to standard output", quote, most);
+	_exit(1);
+}
+
+static ssize_t write_bounded(void *cookie, const char *data, size_t size)
+{
+	struct bounds_output *output = cookie;
+
+	if (size > most_output(output) - output->written)
+		end_there(output);
+	output->written += size;
+	return write_all(output->fd, data, size) ? 0 : (ssize_t)size;
+}
+
+/* For ftello(): it only goes forward. */
+static int tell_place(void *cookie, off64_t *offset, int whence)
+{
+	const struct bounds_output *output = cookie;
+
+	if (whence != SEEK_CUR || *offset)
+		return -1;
+	*offset = (off64_t)output->written;
+	return 0;
+}
+
+FILE *bounds_stream(struct bounds_output *output)
+{
+	const cookie_io_functions_t functions = {.write = write_bounded, .seek = tell_place};
+	FILE *stream = fopencookie(output, "w", functions);
+
+	if (stream)
+		setvbuf(stream, NULL, isatty(output->fd) ? _IOLBF : _IOFBF, BUFFER_SIZE);
+	return stream;
+}
+
+void bounds_standard_output(uint64_t traces_size)
+{
+	struct bounds_output *output = malloc(sizeof(*output));
+	FILE *stream;
+
+	if (!output)
+		return;
+	*output = (struct bounds_output){.fd = STDOUT_FILENO, .traces_size = traces_size};
+	stream = bounds_stream(output);
+	if (stream)
+		stdout = stream;
+	else
+		free(output);
+}
