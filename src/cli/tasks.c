@@ -2,6 +2,7 @@
 
 #include "cli/mapping.h"
 #include "cli/process_times.h"
+#include "cli/task_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,6 +81,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 	if (!--task->process->nr_tasks)
 		drop_process(tasks, task->process);
 	counter_sums_free(task->counters);
+	free(task->names);
 	free(task);
 }
 
@@ -118,6 +120,7 @@ static struct task *add_task(struct tasks *tasks, struct process *process, pid_t
 
 static void leave_thread(struct tasks *tasks, struct task *task, uint64_t time)
 {
+	task_end_names(tasks, task, time);
 	if (task->thread != NO_THREAD)
 		tables_thread_ended(tasks->tables, task->thread, time);
 	task->thread = NO_THREAD;
@@ -341,19 +344,6 @@ static void on_exec(struct tasks *tasks, struct task *task, uint64_t time)
 	leave_thread(tasks, task, time);
 }
 
-static void rename_thread(struct tasks *tasks, struct task *task, uint32_t comm)
-{
-	struct trace_thread *thread = tables_thread(tasks->tables, task->thread);
-
-	if (!thread)
-		return;
-	/* One that is shared keeps the name of those that share it. */
-	if (thread->flags & TRACE_THREAD_FOLDED)
-		task->thread = NO_THREAD;
-	else
-		thread->comm = comm;
-}
-
 static void on_comm(struct tasks *tasks, const struct record *record)
 {
 	uint32_t comm = tables_comm(tasks->tables, record->comm.comm);
@@ -367,8 +357,7 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 		return;
 	tables_command(tasks->tables, task->comm)->tasks--;
 	tables_command(tasks->tables, comm)->tasks++;
-	task->comm = comm;
-	rename_thread(tasks, task, comm);
+	task_rename(tasks, task, comm, record->time);
 }
 
 static void forget_modules(struct tasks *tasks)
@@ -518,9 +507,13 @@ struct task *tasks_of_claim(struct tasks *tasks, pid_t pid, pid_t tid)
 
 uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time)
 {
-	if (task->thread == NO_THREAD)
-		task->thread = tables_add_thread(tasks->tables, task->process->pid, task->tid,
-		                                 task->comm, time);
+	bool own = !task_has_many_names(task);
+
+	if (task->thread != NO_THREAD)
+		return task->thread;
+	tables_run(tasks->tables)->folded_threads += !own;
+	task->thread = tables_add_thread(tasks->tables, own ? task->process->pid : 0,
+	                                 own ? task->tid : 0, task->comm, time);
 	return task->thread;
 }
 

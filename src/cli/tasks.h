@@ -48,6 +48,7 @@ struct task {
 	uint32_t counted_thread; /* that a sample told the counters of; NO_THREAD: of none yet */
 	struct process *process;
 	struct counter_sums *counters; /* NULL: none yet */
+	struct task_names *names;      /* see task_names.h; NULL: it had no other one */
 	struct task_usage usage;
 	uint64_t ended;           /* ns; 0: lives */
 	uint64_t seen;            /* when /proc told of it, ns; 0: never */
@@ -177,6 +178,8 @@ bool tasks_reread_maps(struct tasks *tasks, struct process *process);
 void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units);
 void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time);
 void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record);
+/* The thread goes on under another name. */
+void tasks_leave_name(struct tasks *tasks, struct task *task, uint64_t time);
 /* One program of a thread gives way to another, of this thread or of one that took its number. */
 void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to, uint64_t time);
 

@@ -52,6 +52,26 @@ void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to
 	is->runs_since = time;
 }
 
+/* Between two samples nothing is known of many names, and asking for each would be endless. */
+void tasks_leave_name(struct tasks *tasks, struct task *task, uint64_t time)
+{
+	struct trace_command *command = tables_command(tasks->tables, task->comm);
+	struct trace_thread *thread = tables_thread(tasks->tables, task->thread);
+	uint64_t own;
+	bool exactly;
+
+	if (!tasks->inherited || (!task->usage.sampled && !tasks->by_switches))
+		return;
+	own = used_by_program(tasks, &task->usage, task->tid, time, &exactly);
+	if (exactly)
+		command->flags |= TRACE_THREAD_EXACT;
+	command->exact += own;
+	if (thread)
+		thread->exact += own;
+	task->usage.sampled = 0;
+	task->usage.earlier += own;
+}
+
 void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
 {
 	struct trace_command *command;

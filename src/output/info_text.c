@@ -393,12 +393,12 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 			put_share_titles(to, trace, "command");
 		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
 		          command->comm);
-		/* A task counts for the last program that it executed. */
+		/* A task counts for the last program that it executed, or its last name. */
 		if (command->tasks)
 			fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
 			        plural(command->tasks));
 		else
-			fputs(", went on as another program\n", to);
+			fputs(", went on under another name\n", to);
 	}
 	if (nr > MAX_ROWS)
 		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);

@@ -227,7 +227,7 @@ static const char all_of_it[] =
 	"     samples     sampled       exact  command\n"
 	"          14    2.330 ms    50.00 ms  sh, 1 task\n"
 	"           2    776.6 µs           -  app, 6 tasks\n"
-	"           0        0 ns           -  gone, went on as another program\n"
+	"           0        0 ns           -  gone, went on under another name\n"
 	"           0        0 ns           -  c0, 2 tasks\n"
 	"           0        0 ns           -  c1, 2 tasks\n"
 	"           0        0 ns           -  c2, 2 tasks\n"

@@ -2,6 +2,7 @@
 #include "task_records.h"
 
 #include "cli/process_times.h"
+#include "cli/task_names.h"
 
 #include <elf.h>
 #include <pthread.h>
@@ -299,6 +300,80 @@ static void exec_begins_a_new_thread_entry(void **state)
 	assert_int_not_equal(before, after);
 	assert_int_equal(tables_thread(w->tables, before)->comm, tables_string(w->tables, "app"));
 	assert_int_equal(tables_thread(w->tables, after)->comm, tables_string(w->tables, "next"));
+}
+
+static uint32_t slot_of(struct world *w, uint32_t pid, uint64_t time)
+{
+	uint32_t slot = tasks_thread(&w->tasks, task(w, pid, pid), time);
+
+	tables_thread_stored(w->tables, slot, 0, 5);
+	return slot;
+}
+
+/* Samples keep the name of their time, and who takes an earlier one again has its place. */
+static void each_name_of_a_thread_has_its_own_entry(void **state)
+{
+	struct world *w = *state;
+	uint32_t app, worker;
+
+	start(w);
+	app = slot_of(w, PID(0), 2);
+	say_comm(&w->tasks, PID(0), PID(0), "worker", false, 3);
+	worker = slot_of(w, PID(0), 4);
+	assert_int_not_equal(app, worker);
+	assert_int_equal(tables_thread(w->tables, app)->comm, tables_string(w->tables, "app"));
+	assert_int_equal(tables_thread(w->tables, app)->tid, (int)PID(0));
+	assert_int_equal(tables_thread(w->tables, worker)->comm,
+	                 tables_string(w->tables, "worker"));
+	for (uint64_t i = 0; i < 1000; i++) {
+		say_comm(&w->tasks, PID(0), PID(0), i % 2 ? "worker" : "app", false, 5 + i);
+		assert_int_equal(slot_of(w, PID(0), 5 + i), i % 2 ? worker : app);
+	}
+	say_exit(&w->tasks, PID(0), PID(0), 2000);
+	tasks_end(&w->tasks);
+	assert_int_equal(tables_thread(w->tables, app)->end, 2000);
+	assert_int_equal(tables_thread(w->tables, worker)->end, 2000);
+}
+
+/* Who is renamed for ever takes no place from others. */
+static void a_thread_with_endless_names_has_few_entries(void **state)
+{
+	struct world *w = *state;
+	unsigned own = 0, shared = 0;
+	char name[16];
+
+	start(w);
+	for (unsigned i = 0; i < 20000; i++) {
+		snprintf(name, sizeof(name), "name-%u", i);
+		say_comm(&w->tasks, PID(0), PID(0), name, false, 2 + i);
+		slot_of(w, PID(0), 2 + i);
+	}
+	for (uint32_t i = 0; tables_thread(w->tables, i); i++) {
+		own += tables_thread(w->tables, i)->tid == (int)PID(0);
+		shared += !!(tables_thread(w->tables, i)->flags & TRACE_THREAD_FOLDED);
+	}
+	assert_int_equal(own, TASK_MAX_NAMES);
+	assert_in_range(shared, 1, TABLES_MAX_COMMANDS);
+	assert_true(tables_run(w->tables)->folded_threads > 0);
+}
+
+static void each_name_of_a_thread_has_its_own_time(void **state)
+{
+	struct world *w = *state;
+
+	start(w);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
+	slot_of(w, PID(1), 11);
+	task(w, PID(1), PID(1))->usage.sampled = 100;
+	say_comm(&w->tasks, PID(1), PID(1), "second", false, 20);
+	task(w, PID(1), PID(1))->usage.sampled = 30;
+	say_comm(&w->tasks, PID(1), PID(1), "app", false, 30);
+	task(w, PID(1), PID(1))->usage.sampled = 5;
+	say_exit(&w->tasks, PID(1), PID(1), 40);
+	say_read(&w->tasks, PID(1), PID(1), 200, 40);
+	assert_int_equal(command(w, "app")->exact, 170);
+	assert_int_equal(command(w, "second")->exact, 30);
+	assert_int_equal(tables_thread(w->tables, slot_of(w, PID(1), 41))->exact, 170);
 }
 
 /* The kernel's total of a thread is of all that it executed: no time is told twice. */
@@ -870,6 +945,9 @@ int main(void)
 		CGROUP(a_reused_number_is_a_new_task),
 		LADDER(a_reused_number_is_a_new_task),
 		CGROUP(exec_begins_a_new_thread_entry),
+		CGROUP(each_name_of_a_thread_has_its_own_entry),
+		CGROUP(a_thread_with_endless_names_has_few_entries),
+		LADDER(each_name_of_a_thread_has_its_own_time),
 		LADDER(each_program_of_a_task_has_its_own_time),
 		LADDER(a_thread_that_executes_has_its_own_time),
 		LADDER(the_clock_tells_more_than_samples_of_user_code),
