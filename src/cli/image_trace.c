@@ -99,6 +99,8 @@ bool image_trace_write(const char *output, struct tables *tables, bool alive, co
 	uint64_t bytes = 0;
 
 	if (!err)
+		err = symbolizer_read_aside(symbolizer, NULL, NULL);
+	if (!err)
 		err = trace_write_checked(output, tables, modules, symbolizer, &bytes);
 	symbolizer_free(symbolizer);
 	module_table_free(modules);

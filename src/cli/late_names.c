@@ -45,6 +45,7 @@ static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n,
 
 	if (module) {
 		module_table_search(modules, late->places);
+		symbolizer_read_aside(symbolizer, NULL, NULL);
 		err = symbolizer_module(symbolizer, module, offsets, n, fn, fn_arg);
 		symbolizer_stats(symbolizer, &stats);
 		late->unseen |= trace_unseen(&stats);

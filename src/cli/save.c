@@ -9,7 +9,6 @@
 #include "perf/clock.h"
 
 #include <libgen.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,25 +23,37 @@ struct patience {
 	unsigned long skipped; /* files */
 };
 
-static bool signal_waits(void)
+/* False for the file at hand, too: it may lie where nothing answers. */
+static bool shall_go_on(void *arg)
 {
-	sigset_t pending;
+	struct patience *patience = arg;
+	uint64_t taken = clock_ns(CLOCK_MONOTONIC) - patience->start;
 
-	sigpending(&pending);
-	return sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM);
+	if (!patience->skipped && (taken <= PATIENCE_NS || !side_process_signal_waits()))
+		return true;
+	patience->skipped++;
+	return false;
 }
 
 static bool still_wanted(void *arg, const char *path)
 {
 	struct patience *patience = arg;
-	uint64_t taken = clock_ns(CLOCK_MONOTONIC) - patience->start;
 
-	if (patience->skipped || (taken > PATIENCE_NS && signal_waits())) {
-		patience->skipped++;
+	if (!shall_go_on(arg))
 		return false;
-	}
 	status_show_file(patience->session, path);
 	return true;
+}
+
+static void say_unanswered(const struct symbolizer *symbolizer)
+{
+	struct symbolizer_stats stats;
+
+	symbolizer_stats(symbolizer, &stats);
+	if (stats.unanswered)
+		say("names in %llu file%s are missing, whose file system does not answer; when it "
+		    "does, adaptrace report --symbols looks them up",
+		    (unsigned long long)stats.unanswered, plural(stats.unanswered));
 }
 
 /* The folder is new and private: in one that all may write to, a name could be another's trap. */
@@ -89,13 +100,17 @@ int save_trace(struct session *s, uint64_t *bytes)
 	struct symbolizer *symbolizer = symbolizer_new(s->modules);
 	int err;
 
-	if (symbolizer)
+	if (symbolizer) {
 		symbolizer_ask(symbolizer, still_wanted, &patience);
+		symbolizer_read_aside(symbolizer, shall_go_on, &patience);
+	}
 	err = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
 	status_clear(s);
 	if (patience.skipped)
 		say("names in %lu file%s were skipped; adaptrace report --symbols looks them up",
 		    patience.skipped, plural(patience.skipped));
+	if (symbolizer)
+		say_unanswered(symbolizer);
 	if (err)
 		say_not_written(s, symbolizer, err, bytes);
 	late_names_say_lineless(tables_run(s->tables)->flags);

@@ -151,6 +151,8 @@ static int image_create_file(struct image *image)
 	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED)
 		goto out;
+	madvise(memory, image->size,
+	        MADV_DONTFORK); /* a child may live longer, and uses none of it */
 	image->memory = memory;
 	image->fd = fd;
 	return 0;
@@ -167,6 +169,7 @@ static int image_create_anonymous(struct image *image)
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
+	madvise(memory, image->size, MADV_DONTFORK);
 	image->memory = memory;
 	return 0;
 }

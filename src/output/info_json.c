@@ -260,6 +260,7 @@ static void add_method(struct json_object *object, const struct trace_run *run)
 	json_add_flag(object, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
 	json_add_flag(object, "killed", run->flags & TRACE_RUN_KILLED);
 	json_add_number(object, "refused_modules", run->refused_modules);
+	json_add_number(object, "unanswered_files", run->unanswered_files);
 	json_add_number(object, "refused_mappings", run->refused_mappings);
 	json_add_number(object, "folded_threads", run->folded_threads);
 	json_add_number(object, "refused_strings", run->refused_strings);

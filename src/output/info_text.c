@@ -317,6 +317,8 @@ static void put_quality(FILE *to, const struct trace *trace)
 	put_count(to, "names", run->refused_strings, "without room");
 	put_count(to, "modules", run->refused_modules, "without room");
 	put_count(to, "mappings", run->refused_mappings, "of code missing; it is [unknown]");
+	put_count(to, "files", run->unanswered_files,
+	          "without names: their file systems did not answer");
 	put_count(to, "threads", run->folded_threads, "in a line with others of the same command");
 	put_cost(to, run);
 	warnings_of_run(trace, put_warning, to);

@@ -137,6 +137,7 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	to->stitched_stacks += from->stitched_stacks;
 	to->folded_contexts += from->folded_contexts;
 	to->refused_modules += from->refused_modules;
+	to->unanswered_files += from->unanswered_files;
 	to->refused_strings += from->refused_strings;
 	to->refused_mappings += from->refused_mappings;
 	to->folded_threads += from->folded_threads;

@@ -130,6 +130,7 @@ static void tell_numbers(struct teller *teller)
 		{"UNOBSERVED", run->unobserved},
 		{"DELAY_NS", run->delay},
 		{"REFUSED_MAPPINGS", run->refused_mappings},
+		{"UNANSWERED_FILES", run->unanswered_files},
 	};
 
 	tell_value(teller, "PID", "%d", run->pid);

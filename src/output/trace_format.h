@@ -116,6 +116,7 @@ struct trace_run {
 	/* Older traces end here. */
 	uint64_t delay; /* ns that sampling was to start later than it could have; 0: at once */
 	uint64_t refused_mappings; /* of code: no room in a process's table, or not readable */
+	uint64_t unanswered_files; /* names are missing: their file systems did not answer */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)

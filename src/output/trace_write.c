@@ -258,7 +258,7 @@ struct live_names {
 	struct tables *tables;
 	struct module_table *modules;
 	struct symbolizer *symbolizer;
-	uint64_t refused; /* by it, as far as it is told */
+	struct symbolizer_stats told; /* of it so far */
 };
 
 uint32_t trace_unseen(const struct symbolizer_stats *stats)
@@ -284,15 +284,16 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	err = symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
 	symbolizer_stats(live->symbolizer, &stats);
 	tables_run(live->tables)->flags |= trace_unseen(&stats);
-	tables_run(live->tables)->refused_strings += stats.refused - live->refused;
-	live->refused = stats.refused;
+	tables_run(live->tables)->refused_strings += stats.refused - live->told.refused;
+	tables_run(live->tables)->unanswered_files += stats.unanswered - live->told.unanswered;
+	live->told = stats;
 	return err;
 }
 
 static int write_run(const char *path, struct tables *tables, struct module_table *modules,
                      struct symbolizer *symbolizer, bool checked, uint64_t *bytes)
 {
-	struct live_names live = {tables, modules, symbolizer, 0};
+	struct live_names live = {tables, modules, symbolizer, {0}};
 	const struct name_source source = {live_module, &live};
 
 	if (modules)

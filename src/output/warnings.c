@@ -232,7 +232,7 @@ void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr)
 	         nr == 1 ? "" : "es");
 }
 
-static void warn_of_records(const struct trace_run *run, const struct warner *warner)
+static void warn_of_records(const struct trace_run *run, bool renamed, const struct warner *warner)
 {
 	char text[WARNING_SIZE];
 
@@ -246,6 +246,11 @@ static void warn_of_records(const struct trace_run *run, const struct warner *wa
 		warning_of_unobserved(text, run->unobserved);
 		warner->fn(warner->arg, text);
 	}
+	if (run->unanswered_files && !renamed)
+		warn(warner,
+		     "names of %llu file%s are missing, whose file system did not answer; "
+		     "when it does: adaptrace report --symbols",
+		     (unsigned long long)run->unanswered_files, plural(run->unanswered_files));
 	if (run->malformed)
 		warn(warner, "%llu record%s made no sense and %s left out",
 		     (unsigned long long)run->malformed, plural(run->malformed),
@@ -278,13 +283,13 @@ void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 {
 	const struct trace_run *run = trace_run(trace);
 	const struct warner warner = {fn, arg};
+	const bool renamed = trace_is_renamed(trace);
 
 	warn_of_silence(trace, &warner);
-	warnings_of_flags(trace_is_renamed(trace) ? run->flags & ~(uint32_t)OF_LINES : run->flags,
-	                  fn, arg);
+	warnings_of_flags(renamed ? run->flags & ~(uint32_t)OF_LINES : run->flags, fn, arg);
 	warn_of_counters(trace, &warner);
 	warn_of_lost_calls(trace, &warner);
 	warn_of_unknown_mpi(trace, &warner);
-	warn_of_records(run, &warner);
+	warn_of_records(run, renamed, &warner);
 	warn_of_cut_paths(trace, &warner);
 }

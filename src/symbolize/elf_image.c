@@ -11,7 +11,8 @@
 static void find_debug(struct elf_image *image, const struct module_table *table,
                        const struct module *module)
 {
-	image->debug_fd = debug_file_open(module, image->main, module_table_places(table));
+	if (!image->only_own)
+		image->debug_fd = debug_file_open(module, image->main, module_table_places(table));
 	if (image->debug_fd >= 0)
 		image->debug = elf_file_begin(image->debug_fd);
 	if (image->debug || !image->main || elf_has_symtab(image->main))
@@ -27,6 +28,7 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 
 	*image = (struct elf_image){module, .main_fd = -1, .debug_fd = -1, .mini_fd = -1,
 	                            .alt_fd = -1};
+	image->only_own = module_table_has_only_own_files(table);
 	if (fd >= 0)
 		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->main_fd >= 0)
@@ -44,7 +46,7 @@ Elf *elf_image_dwarf(struct elf_image *image)
 	bool in_main = image->main && dwarf_is_in(image->main);
 	Elf *elf = in_main ? image->main : image->debug;
 
-	if (!elf || image->alt)
+	if (!elf || image->alt || image->only_own)
 		return elf;
 	image->alt_fd =
 		debug_alt_open(image->module, elf, in_main ? image->main_fd : image->debug_fd);

@@ -12,6 +12,7 @@ struct elf_image {
 	Elf *debug; /* the separate debug file with the same build-id, or NULL */
 	Elf *mini;  /* the symbols packed into .gnu_debugdata where there are no others, or NULL */
 	Elf *alt;   /* what dwz moved out of the debug information of several files, or NULL */
+	bool only_own; /* debug files are not to be read */
 	int main_fd, debug_fd, mini_fd, alt_fd;
 };
 

@@ -167,6 +167,16 @@ const struct debug_places *module_table_places(const struct module_table *table)
 	return table->places;
 }
 
+void module_table_only_own_files(struct module_table *table)
+{
+	table->only_own_files = true;
+}
+
+bool module_table_has_only_own_files(const struct module_table *table)
+{
+	return table->only_own_files;
+}
+
 struct module *module_table_get(const struct module_table *table, uint16_t id)
 {
 	return id < table->nr && table->entries[id] ? &table->entries[id]->module : NULL;

@@ -85,6 +85,13 @@ struct debug_places {
 void module_table_search(struct module_table *table, const struct debug_places *places);
 const struct debug_places *module_table_places(const struct module_table *table);
 
+/* From now on only a module's own file is read, and not debug files that belong to it. */
+void module_table_only_own_files(struct module_table *table);
+bool module_table_has_only_own_files(const struct module_table *table);
+
+/* The descriptors of all files that the table has open; free them. NULL: no memory. */
+int *module_table_files(const struct module_table *table, size_t *nr);
+
 /* What a mapping record says of a file. */
 struct module_file {
 	const char *path;

@@ -35,6 +35,7 @@ struct module_table {
 	struct perf_map_folders folders;
 	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
+	bool only_own_files;
 };
 
 /* Takes over a file that was opened for the first time, and what it says of itself. */

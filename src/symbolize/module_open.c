@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -194,4 +195,21 @@ int module_fd(struct module_table *table, struct module *module)
 		return module->fd;
 	errno = entry->errnum;
 	return -1;
+}
+
+int *module_table_files(const struct module_table *table, size_t *nr)
+{
+	int *files = calloc(table->nr_open + table->jitdumps.nr + table->folders.nr + 1UL,
+	                    sizeof(*files));
+
+	*nr = 0;
+	if (!files)
+		return NULL;
+	for (uint16_t id = table->entries[0]->older; id; id = table->entries[id]->older)
+		files[(*nr)++] = table->entries[id]->module.fd;
+	for (unsigned i = 0; i < table->jitdumps.nr; i++)
+		files[(*nr)++] = table->jitdumps.files[i].fd;
+	for (unsigned i = 0; i < table->folders.nr; i++)
+		files[(*nr)++] = table->folders.folders[i].fd;
+	return files;
 }

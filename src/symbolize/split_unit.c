@@ -79,7 +79,8 @@ void split_files_init(struct split_files *files, const struct elf_image *image, 
 	*files = (struct split_files){
 		.fds = {image->main_fd, image->debug_fd},
 		.left = max,
-		.tries = MAX_TRIES,
+		.tries = image->only_own ? 0 : MAX_TRIES,
+		.have_package = image->only_own,
 		.package.fd = -1,
 	};
 }

@@ -5,6 +5,7 @@
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/readable.h"
+#include "symbolize/symbols_aside.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -22,11 +23,11 @@
 
 struct symbolizer {
 	struct module_table *modules;
-	struct symbolizer_stats stats;
+	struct symbolizer_counts counts;
 	symbolizer_ask_fn *ask; /* NULL: all files */
 	void *ask_arg;
-	uint64_t maps_left; /* bytes */
-	const char *shown;  /* the raw name that the texts were made of */
+	struct symbols_aside *aside; /* or NULL */
+	const char *shown;           /* the raw name that the texts were made of */
 	bool shown_plt;
 	struct source sources[LINES_MAX_CHAIN];
 	char linkage[DEMANGLED_MAX];
@@ -50,12 +51,14 @@ struct symbolizer *symbolizer_new(struct module_table *modules)
 	if (!symbolizer)
 		return NULL;
 	symbolizer->modules = modules;
-	symbolizer->maps_left = MAX_MAPS;
+	symbolizer->counts.maps_left = MAX_MAPS;
 	return symbolizer;
 }
 
 void symbolizer_free(struct symbolizer *symbolizer)
 {
+	if (symbolizer)
+		symbols_aside_free(symbolizer->aside);
 	free(symbolizer);
 }
 
@@ -65,9 +68,25 @@ void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void 
 	symbolizer->ask_arg = arg;
 }
 
+int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go_on, void *arg)
+{
+	symbolizer->aside = symbols_aside_new(go_on, arg);
+	return symbolizer->aside ? 0 : -ENOMEM;
+}
+
+struct module_table *symbolizer_modules(const struct symbolizer *symbolizer)
+{
+	return symbolizer->modules;
+}
+
+struct symbolizer_counts *symbolizer_counts(struct symbolizer *symbolizer)
+{
+	return &symbolizer->counts;
+}
+
 void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats)
 {
-	*stats = symbolizer->stats;
+	*stats = symbolizer->counts.stats;
 }
 
 /* -- names ------------------------------------------------------------------------------------- */
@@ -238,9 +257,9 @@ static int query_elf(const struct query *query, struct module *module)
 	if (!err) {
 		names.lines = lines_new(&names.image, &names.symbols, query->offsets, query->n);
 		if (names.lines)
-			symbolizer->stats.split_missing += lines_split_missing(names.lines);
+			symbolizer->counts.stats.split_missing += lines_split_missing(names.lines);
 		else
-			count_lineless(&symbolizer->stats, errno);
+			count_lineless(&symbolizer->counts.stats, errno);
 		err = elf_names_tell(&names, query);
 	}
 	lines_free(names.lines);
@@ -272,7 +291,7 @@ static int sweep_tell(struct symbol_table *table, const struct query *query)
 
 static int query_kernel(const struct query *query, const struct module *module)
 {
-	struct symbolizer_stats *stats = &query->symbolizer->stats;
+	struct symbolizer_stats *stats = &query->symbolizer->counts.stats;
 	struct symbol_table table = {0};
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err;
 	char *text = NULL;
@@ -314,16 +333,16 @@ static int query_anon(struct query *query, const struct module *module)
 	char *text;
 
 	if (fd >= 0)
-		err = jitdump_lookup(fd, &made, &symbolizer->maps_left);
+		err = jitdump_lookup(fd, &made, &symbolizer->counts.maps_left);
 	if (err == -EFBIG) {
-		symbolizer->stats.refused += query->n;
+		symbolizer->counts.stats.refused += query->n;
 		return 0;
 	}
 	if (err != -ENOENT)
 		return err;
-	text = perf_map_read(module, &symbolizer->maps_left);
+	text = perf_map_read(module, &symbolizer->counts.maps_left);
 	if (!text) {
-		symbolizer->stats.refused += errno == EFBIG ? query->n : 0;
+		symbolizer->counts.stats.refused += errno == EFBIG ? query->n : 0;
 		return 0;
 	}
 	err = perf_map_lookup(text, &made);
@@ -331,19 +350,14 @@ static int query_anon(struct query *query, const struct module *module)
 	return err;
 }
 
-int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
-                      size_t n, symbol_fn *fn, void *arg)
+int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
+                       const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg)
 {
 	struct query query = {symbolizer, module->kind, offsets, n, fn, arg};
 
 	symbolizer->shown = NULL;
-	if (!n)
-		return 0;
 	switch (module->kind) {
 	case MODULE_FILE:
-		if (symbolizer->ask && !symbolizer->ask(symbolizer->ask_arg, module->path))
-			return 0;
-		return query_elf(&query, module);
 	case MODULE_VDSO:
 		return query_elf(&query, module);
 	case MODULE_KERNEL:
@@ -353,4 +367,24 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 	default:
 		return 0;
 	}
+}
+
+int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
+                      size_t n, symbol_fn *fn, void *arg)
+{
+	int err = -EAGAIN;
+
+	if (!n)
+		return 0;
+	if (symbolizer->aside && symbols_aside_skips(symbolizer->aside, module)) {
+		symbolizer->counts.stats.unanswered++;
+		return 0;
+	}
+	if (module->kind == MODULE_FILE && symbolizer->ask &&
+	    !symbolizer->ask(symbolizer->ask_arg, module->path))
+		return 0;
+	if (symbolizer->aside && module->kind != MODULE_KERNEL)
+		err = symbols_aside_module(symbolizer->aside, symbolizer, module, offsets, n, fn,
+		                           arg);
+	return err == -EAGAIN ? symbolizer_look_up(symbolizer, module, offsets, n, fn, arg) : err;
 }

@@ -51,6 +51,7 @@ struct symbolizer_stats {
 	uint64_t lines_packed;  /* modules whose debug information libelf cannot unpack */
 	uint64_t refused;       /* addresses of processes that say too much of their code */
 	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
+	uint64_t unanswered; /* files that could not be read: their file system does not answer */
 };
 
 /* Whether to look names up in a file, which may take long. */
@@ -61,6 +62,16 @@ struct symbolizer *symbolizer_new(struct module_table *modules);
 void symbolizer_free(struct symbolizer *symbolizer);
 /* Asks before each file from now on; code in those refused has no names. */
 void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void *arg);
+
+/* Asked now and then while names are read. */
+typedef bool symbolizer_go_on_fn(void *arg);
+
+/*
+ * From now on a side process reads the names, which is left behind where it makes no progress for
+ * 10 s: the file has no names then, nor have others on a file system that does not answer, and they
+ * are counted. A file is left, too, as soon as go_on (may be NULL) says false. 0 or -ENOMEM.
+ */
+int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go_on, void *arg);
 
 /*
  * Finds the functions of n offsets of one module; offsets ascend and are distinct. Strings passed

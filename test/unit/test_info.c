@@ -89,6 +89,7 @@ static void describe_costs(struct tables *t)
 	run->refused_strings = 16;
 	run->refused_modules = 17;
 	run->refused_mappings = 27;
+	run->unanswered_files = 28;
 	run->folded_threads = 18;
 	run->malformed = 19;
 	run->unobserved = 20;
@@ -205,6 +206,7 @@ static const char all_of_it[] =
 	"  names          16 without room\n"
 	"  modules        17 without room\n"
 	"  mappings       27 of code missing; it is [unknown]\n"
+	"  files          28 without names: their file systems did not answer\n"
 	"  threads        18 in a line with others of the same command\n"
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
 	"  recorder used  100.0 µs of CPU time (2.5 % of one CPU)\n"
@@ -216,6 +218,8 @@ static const char all_of_it[] =
 	"threads may have wrong names\n"
 	"  warning        20 processes executed a setuid or unreadable program, which the kernel "
 	"does not let inherited events observe\n"
+	"  warning        names of 28 files are missing, whose file system did not answer; when it "
+	"does: adaptrace report --symbols\n"
 	"  warning        19 records made no sense and were left out\n"
 	"  warning        32.5 % of the stacks do not reach their root\n"
 	"  warning        37.5 % of the call paths found no room and end in [truncated]; a larger "
@@ -276,6 +280,7 @@ static const char all_as_json[] =
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, "
 	"'lines_packed': false, 'lines_refused': false, 'user_only': false, 'one_kind': "
 	"false, 'left_cgroup': false, 'missed_cpu': false, 'killed': true, 'refused_modules': 17, "
+	"'unanswered_files': 28, "
 	"'refused_mappings': 27, "
 	"'folded_threads': 18, "
 	"'refused_strings': 16, 'events': [{'name': 'cpu-clock', 'unit': 'ns', 'base_period': "
@@ -372,6 +377,7 @@ static const char all_properties[] =
 	"UNOBSERVED=20\n"
 	"DELAY_NS=5000000000\n"
 	"REFUSED_MAPPINGS=27\n"
+	"UNANSWERED_FILES=28\n"
 	"EVENT_0::NAME=cpu-clock\n"
 	"EVENT_0::UNIT=ns\n"
 	"EVENT_0::BASE_PERIOD=97081\n"

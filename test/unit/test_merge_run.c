@@ -37,6 +37,7 @@ static struct tables *rank_open(struct world *w, int rank)
 	run->drain_latency = 12 * n;
 	run->delay = 16 * n;
 	run->refused_mappings = 17 * n;
+	run->unanswered_files = 18 * n;
 	run->peak_rss = 13 * n;
 	run->sample_price = 14 * n;
 	run->max_overhead = 15 * n;
@@ -126,6 +127,7 @@ static void what_ranks_counted_adds_up(void **state)
 	assert_int_equal(run->folded_threads, 1010);
 	assert_int_equal(run->unobserved, 1111);
 	assert_int_equal(run->refused_mappings, 1717);
+	assert_int_equal(run->unanswered_files, 1818);
 	/* Of these the worst. */
 	assert_int_equal(run->drain_latency, 1200);
 	assert_int_equal(run->delay, 1600);

@@ -1,0 +1,478 @@
+#include "symbolize/symbols_aside.h"
+#include "symbolize/lines.h"
+#include "symbolize/mount_point.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PACKET_SIZE 32768
+#define MAX_ANSWER  ((size_t)16 << 20) /* one symbol with the calls inlined there */
+#define TICK_MS     100
+#define PATIENCE_MS 10000
+#define NETWORK_MS  120000 /* a debuginfod server has its own time limits */
+#define MOST_STALLS 2
+
+struct question {
+	uint32_t module;
+	uint32_t nr; /* offsets, which follow in packets of their own */
+};
+
+/*
+ * An answer, one for each symbol and one at the end. Behind it stand strings: the symbol's name,
+ * and of each source its line, its function and its file. A byte 1 comes before each string, and
+ * for NULL a byte 0 alone.
+ */
+struct answer {
+	uint32_t size; /* with the strings */
+	uint32_t is_end;
+	uint32_t offset, lo, hi, nr_sources;
+	int32_t err; /* of the end */
+};
+
+/* --- the side process ------------------------------------------------------------------------- */
+
+struct sender {
+	int fd;
+	size_t used;
+	char bytes[PACKET_SIZE];
+};
+
+static void send_rest(struct sender *sender)
+{
+	if (sender->used && send(sender->fd, sender->bytes, sender->used, MSG_NOSIGNAL) < 0)
+		_exit(1); /* nobody wants the answer any more */
+	sender->used = 0;
+}
+
+static void send_bytes(struct sender *sender, const void *bytes, size_t size)
+{
+	size_t piece;
+
+	for (const char *from = bytes; size; from += piece, size -= piece) {
+		if (sender->used == sizeof(sender->bytes))
+			send_rest(sender);
+		piece = sizeof(sender->bytes) - sender->used;
+		if (piece > size)
+			piece = size;
+		memcpy(sender->bytes + sender->used, from, piece);
+		sender->used += piece;
+	}
+}
+
+static size_t string_size(const char *string)
+{
+	return string ? strlen(string) + 2 : 1;
+}
+
+static void send_string(struct sender *sender, const char *string)
+{
+	send_bytes(sender, string ? "\1" : "", 1);
+	if (string)
+		send_bytes(sender, string, strlen(string) + 1);
+}
+
+static int send_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
+{
+	struct sender *sender = arg;
+	struct answer answer = {
+		.size = (uint32_t)(sizeof(answer) + string_size(symbol->name)),
+		.offset = offset,
+		.lo = symbol->lo,
+		.hi = symbol->hi,
+		.nr_sources = (uint32_t)symbol->nr_sources,
+	};
+
+	for (size_t i = 0; i < symbol->nr_sources; i++)
+		answer.size +=
+			(uint32_t)(sizeof(uint32_t) + string_size(symbol->sources[i].function) +
+		                   string_size(symbol->sources[i].file));
+	send_bytes(sender, &answer, sizeof(answer));
+	send_string(sender, symbol->name);
+	for (size_t i = 0; i < symbol->nr_sources; i++) {
+		send_bytes(sender, &symbol->sources[i].line, sizeof(uint32_t));
+		send_string(sender, symbol->sources[i].function);
+		send_string(sender, symbol->sources[i].file);
+	}
+	return 0;
+}
+
+static uint32_t *receive_offsets(int fd, uint32_t nr)
+{
+	size_t size = (size_t)nr * sizeof(uint32_t), done = 0;
+	uint32_t *offsets = malloc(size + PACKET_SIZE);
+	ssize_t got = 1;
+
+	while (offsets && done < size && got > 0) {
+		got = recv(fd, (char *)offsets + done, PACKET_SIZE, 0);
+		done += got > 0 ? (size_t)got : 0;
+	}
+	if (done == size)
+		return offsets;
+	free(offsets);
+	return NULL;
+}
+
+static void answer_question(struct symbolizer *symbolizer, struct sender *sender,
+                            const struct question *question, const uint32_t *offsets)
+{
+	struct symbolizer_counts *counts = symbolizer_counts(symbolizer);
+	struct module *module =
+		module_table_get(symbolizer_modules(symbolizer), (uint16_t)question->module);
+	struct answer end = {.size = sizeof(end) + sizeof(*counts), .is_end = true};
+
+	counts->stats = (struct symbolizer_stats){0};
+	if (module)
+		end.err = symbolizer_look_up(symbolizer, module, offsets, question->nr, send_symbol,
+		                             sender);
+	send_bytes(sender, &end, sizeof(end));
+	send_bytes(sender, counts, sizeof(*counts));
+	send_rest(sender);
+}
+
+static void answer_questions(void *arg, int fd)
+{
+	struct sender *sender = calloc(1, sizeof(*sender));
+	struct question question;
+	uint32_t *offsets;
+
+	if (!sender)
+		return;
+	sender->fd = fd;
+	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
+		offsets = receive_offsets(fd, question.nr);
+		if (!offsets)
+			return;
+		answer_question(arg, sender, &question, offsets);
+		free(offsets);
+	}
+}
+
+/* --- the caller ------------------------------------------------------------------------------- */
+
+struct symbols_aside *symbols_aside_new(symbolizer_go_on_fn *go_on, void *arg)
+{
+	struct symbols_aside *aside = calloc(1, sizeof(*aside));
+
+	if (!aside)
+		return NULL;
+	*aside = (struct symbols_aside){.go_on = go_on, .arg = arg, .process.fd = -1};
+	aside->sources = calloc(LINES_MAX_CHAIN, sizeof(*aside->sources));
+	if (aside->sources)
+		return aside;
+	free(aside);
+	return NULL;
+}
+
+void symbols_aside_free(struct symbols_aside *aside)
+{
+	if (!aside)
+		return;
+	side_process_kill(&aside->process);
+	for (unsigned i = 0; i < aside->nr_dead; i++)
+		free(aside->dead[i]);
+	free(aside->sources);
+	free(aside->bytes);
+	free(aside);
+}
+
+static int start(struct symbols_aside *aside, struct symbolizer *symbolizer)
+{
+	int *files, err;
+	size_t nr;
+
+	if (aside->process.fd >= 0)
+		return 0;
+	files = module_table_files(symbolizer_modules(symbolizer), &nr);
+	if (!files)
+		return -ENOMEM;
+	err = side_process_start(&aside->process, answer_questions, symbolizer, files, nr);
+	free(files);
+	return err;
+}
+
+static int send_question(const struct symbols_aside *aside, const struct module *module,
+                         const uint32_t *offsets, size_t n)
+{
+	const struct question question = {module->id, (uint32_t)n};
+	size_t size = n * sizeof(*offsets), piece;
+
+	if (send(aside->process.fd, &question, sizeof(question), MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	for (const char *from = (const char *)offsets; size; from += piece, size -= piece) {
+		piece = size < PACKET_SIZE ? size : PACKET_SIZE;
+		if (send(aside->process.fd, from, piece, MSG_NOSIGNAL) < 0)
+			return -EPIPE;
+	}
+	return 0;
+}
+
+/* A process that waits for a file system that does not answer uses none. */
+static uint64_t cpu_time(const struct symbols_aside *aside)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(aside->process.pid, &clock) || clock_gettime(clock, &time))
+		return 0;
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * 0, -EINTR: it shall not go on; -ETIMEDOUT: the process makes no progress. Ticks are counted, not
+ * the clock: both processes may be stopped meanwhile.
+ */
+static int await_packet(const struct symbols_aside *aside, int patience_ms)
+{
+	uint64_t before = cpu_time(aside), now;
+
+	for (int idle = 0; idle < patience_ms; idle += TICK_MS, before = now) {
+		if (side_process_wait(&aside->process, TICK_MS, false))
+			return 0;
+		if (aside->go_on && !aside->go_on(aside->arg))
+			return -EINTR;
+		now = cpu_time(aside);
+		if (now != before)
+			idle = 0;
+	}
+	return -ETIMEDOUT;
+}
+
+static int make_room(struct symbols_aside *aside)
+{
+	size_t room = aside->room ? 2 * aside->room : 8 * PACKET_SIZE;
+	char *bytes;
+
+	if (aside->room - aside->used >= PACKET_SIZE)
+		return 0;
+	bytes = room > 2 * MAX_ANSWER ? NULL : realloc(aside->bytes, room);
+	if (!bytes)
+		return -ENOMEM;
+	aside->bytes = bytes;
+	aside->room = room;
+	return 0;
+}
+
+static int receive_packet(struct symbols_aside *aside, int patience_ms)
+{
+	int err = make_room(aside);
+	ssize_t got;
+
+	if (!err)
+		err = await_packet(aside, patience_ms);
+	if (err)
+		return err;
+	got = recv(aside->process.fd, aside->bytes + aside->used, PACKET_SIZE, 0);
+	if (got <= 0)
+		return -EPIPE;
+	aside->used += (size_t)got;
+	return 0;
+}
+
+/* What is left of an answer. */
+struct text {
+	const char *at, *end;
+};
+
+static int take(struct text *text, void *to, size_t size)
+{
+	if ((size_t)(text->end - text->at) < size)
+		return -EPROTO;
+	memcpy(to, text->at, size);
+	text->at += size;
+	return 0;
+}
+
+static int take_string(struct text *text, const char **string)
+{
+	char is_there = 0;
+	const char *end;
+
+	*string = NULL;
+	if (take(text, &is_there, 1))
+		return -EPROTO;
+	if (!is_there)
+		return 0;
+	end = memchr(text->at, '\0', (size_t)(text->end - text->at));
+	if (!end)
+		return -EPROTO;
+	*string = text->at;
+	text->at = end + 1;
+	return 0;
+}
+
+static int take_symbol(const struct symbols_aside *aside, const struct answer *answer,
+                       struct text text, struct symbol *symbol)
+{
+	int err = take_string(&text, &symbol->name);
+
+	if (answer->nr_sources > LINES_MAX_CHAIN)
+		return -EPROTO;
+	for (uint32_t i = 0; i < answer->nr_sources && !err; i++) {
+		struct source *source = &aside->sources[i];
+
+		err = take(&text, &source->line, sizeof(source->line));
+		if (!err)
+			err = take_string(&text, &source->function);
+		if (!err)
+			err = take_string(&text, &source->file);
+	}
+	symbol->lo = answer->lo;
+	symbol->hi = answer->hi;
+	symbol->sources = aside->sources;
+	symbol->nr_sources = answer->nr_sources;
+	return err;
+}
+
+static int take_end(struct symbolizer *symbolizer, const struct answer *answer, struct text text)
+{
+	struct symbolizer_counts *counts = symbolizer_counts(symbolizer), theirs;
+
+	if (take(&text, &theirs, sizeof(theirs)))
+		return -EPROTO;
+	counts->maps_left = theirs.maps_left;
+	counts->stats.kernel_hidden |= theirs.stats.kernel_hidden;
+	counts->stats.lines_refused += theirs.stats.lines_refused;
+	counts->stats.lines_packed += theirs.stats.lines_packed;
+	counts->stats.refused += theirs.stats.refused;
+	counts->stats.split_missing += theirs.stats.split_missing;
+	return answer->err;
+}
+
+/* One module's question at work. */
+struct exchange {
+	struct symbols_aside *aside;
+	struct symbolizer *symbolizer;
+	const uint32_t *offsets;
+	size_t n; /* offsets that were not answered yet */
+	symbol_fn *fn;
+	void *arg;
+	bool is_over;
+};
+
+static int on_symbol(struct exchange *exchange, const struct answer *answer, struct text text)
+{
+	struct symbol symbol = {0};
+
+	if (take_symbol(exchange->aside, answer, text, &symbol))
+		return -EPROTO;
+	while (exchange->n && *exchange->offsets < answer->offset) {
+		exchange->offsets++;
+		exchange->n--;
+	}
+	if (!exchange->n || *exchange->offsets != answer->offset)
+		return -EPROTO;
+	exchange->offsets++;
+	exchange->n--;
+	return exchange->fn(exchange->arg, answer->offset, &symbol);
+}
+
+/* The answers that have come whole. */
+static int take_answers(struct exchange *exchange)
+{
+	struct symbols_aside *aside = exchange->aside;
+	struct answer answer;
+	size_t at = 0;
+	int err = 0;
+
+	while (!err && !exchange->is_over && aside->used - at >= sizeof(answer)) {
+		struct text text = {aside->bytes + at + sizeof(answer), NULL};
+
+		memcpy(&answer, aside->bytes + at, sizeof(answer));
+		if (answer.size < sizeof(answer) || answer.size > MAX_ANSWER)
+			return -EPROTO;
+		if (answer.size > aside->used - at)
+			break;
+		at += answer.size;
+		text.end = aside->bytes + at;
+		exchange->is_over = answer.is_end;
+		err = answer.is_end ? take_end(exchange->symbolizer, &answer, text)
+		                    : on_symbol(exchange, &answer, text);
+	}
+	memmove(aside->bytes, aside->bytes + at, aside->used - at);
+	aside->used -= at;
+	return err;
+}
+
+static int patience_of(struct symbolizer *symbolizer)
+{
+	const struct debug_places *places = module_table_places(symbolizer_modules(symbolizer));
+
+	return places && places->ask_server ? NETWORK_MS : PATIENCE_MS;
+}
+
+static int ask(struct exchange *exchange, const struct module *module)
+{
+	struct symbols_aside *aside = exchange->aside;
+	int err = start(aside, exchange->symbolizer);
+
+	if (err)
+		return -EAGAIN;
+	aside->used = 0;
+	exchange->is_over = false;
+	err = send_question(aside, module, exchange->offsets, exchange->n);
+	while (!err && !exchange->is_over) {
+		err = receive_packet(aside, patience_of(exchange->symbolizer));
+		if (!err)
+			err = take_answers(exchange);
+	}
+	if (!exchange->is_over)
+		side_process_kill(&aside->process);
+	return err;
+}
+
+static bool lies_below(const char *path, const char *folder)
+{
+	size_t size = strlen(folder);
+
+	return !strncmp(path, folder, size) &&
+	       (path[size] == '/' || (size && folder[size - 1] == '/'));
+}
+
+bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module)
+{
+	if (aside->nr_stalls >= MOST_STALLS)
+		return true;
+	for (unsigned i = 0; i < aside->nr_dead; i++)
+		if (module->kind == MODULE_FILE && lies_below(module->path, aside->dead[i]))
+			return true;
+	return false;
+}
+
+/* Other files on the same file system would take as long. False: the module is not to blame. */
+static bool blame(struct symbols_aside *aside, const struct module *module)
+{
+	char *mount;
+
+	if (module->kind != MODULE_FILE || aside->nr_dead == ASIDE_MAX_MOUNTS)
+		return false;
+	mount = mount_point_foreign(module->path);
+	if (!mount)
+		return false;
+	aside->dead[aside->nr_dead++] = mount;
+	return true;
+}
+
+int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                         struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                         void *arg)
+{
+	struct exchange exchange = {aside, symbolizer, offsets, n, fn, arg, false};
+	int err = ask(&exchange, module);
+
+	if (err != -ETIMEDOUT && err != -EPIPE && err != -EPROTO)
+		return err == -EINTR ? 0 : err;
+	symbolizer_counts(symbolizer)->stats.unanswered++;
+	if (err != -ETIMEDOUT || blame(aside, module))
+		return 0;
+	aside->nr_stalls++;
+	if (module->kind != MODULE_FILE)
+		return 0;
+	/* Its own file lies on a local disk: then it is a debug file that cannot be read. */
+	module_table_only_own_files(symbolizer_modules(symbolizer));
+	err = exchange.n ? ask(&exchange, module) : 0;
+	return err == -ENOMEM ? err : 0;
+}

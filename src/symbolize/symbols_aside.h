@@ -1,0 +1,53 @@
+/*
+ * Names that a side process reads. A file system that stopped answering blocks that process, which
+ * is then left behind, and not whoever wants the names.
+ */
+#ifndef SYMBOLIZE_SYMBOLS_ASIDE_H
+#define SYMBOLIZE_SYMBOLS_ASIDE_H
+
+#include "perf/side_process.h"
+#include "symbolize/symbols.h"
+
+#define ASIDE_MAX_MOUNTS 8
+
+struct symbols_aside {
+	symbolizer_go_on_fn *go_on; /* or NULL */
+	void *arg;
+	struct side_process process;  /* fd -1: not started yet, or ended */
+	char *dead[ASIDE_MAX_MOUNTS]; /* mount points of file systems that do not answer */
+	unsigned nr_dead;
+	unsigned nr_stalls;     /* for which no mount point could be blamed */
+	struct source *sources; /* of the symbol at hand */
+	char *bytes;            /* of answers, as far as they came */
+	size_t used, room;
+};
+
+struct symbols_aside *symbols_aside_new(symbolizer_go_on_fn *go_on, void *arg);
+void symbols_aside_free(struct symbols_aside *aside);
+
+/* Whether the file lies where an earlier one could not be read, so that it is not even tried. */
+bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module);
+
+/*
+ * As symbolizer_module(). The statistics of the symbolizer are added to. -EAGAIN: there can be no
+ * further process, and nothing was done.
+ */
+int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                         struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                         void *arg);
+
+/* --- what the side process needs of the symbolizer -------------------------------------------- */
+
+/* What a symbolizer counts. */
+struct symbolizer_counts {
+	struct symbolizer_stats stats;
+	uint64_t maps_left; /* bytes that may still be read of what processes say of their code */
+};
+
+struct module_table *symbolizer_modules(const struct symbolizer *symbolizer);
+struct symbolizer_counts *symbolizer_counts(struct symbolizer *symbolizer);
+/* symbolizer_module() in this process, without asking whether a file is wanted. */
+int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
+                       const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg);
+
+#endif

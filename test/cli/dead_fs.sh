@@ -1,0 +1,43 @@
+#!/bin/sh
+# Programs on a file system that stopped answering: every command ends, and says whose names are
+# missing. The file system is a real one, whose server is told not to answer.
+. "$(dirname "$0")/scenario"
+need_sampling
+[ -w /dev/fuse ] || skip "no FUSE here"
+cc -o fs "$here/dead_fs.c" $(pkg-config --cflags --libs fuse3 2>/dev/null) 2>/dev/null ||
+	skip "no libfuse3-dev here"
+
+mkdir files stop mnt
+cp "$TARGETS/burn" files/burn
+./fs "$work/mnt" "$work/files" "$work/stop" 2>fs.log &
+server=$!
+revive() { rm -f stop/*; }
+unmount() { revive; kill "$server" 2>/dev/null; umount -l "$work/mnt" 2>/dev/null; leave; }
+trap unmount EXIT
+await sh -c '[ -e mnt/burn ]' || skip "cannot mount: $(cat fs.log)"
+
+# The end of a recording, when the server does not read the file any more, or tell of it.
+for kind in read getattr; do
+	timeout 60 "$ADAPTRACE" record -q -o "$kind.atr" -e cpu-clock:u sh -c "mnt/burn 0.5 >/dev/null
+		>stop/$kind" 2>said || fail "record with a dead $kind ended with $?: $(cat said)"
+	revive
+	grep -q 'names in 1 file are missing, whose file system does not answer' said ||
+		fail "$kind: $(cat said)"
+	"$ADAPTRACE" report "$kind.atr" >report || fail "report of $kind.atr"
+	grep -q 'warning: names of 1 file are missing' report || fail "report: $(cat report)"
+	grep -q 'burn+0x' report || fail "no samples of burn: $(cat report)"
+	"$ADAPTRACE" report --symbols "$kind.atr" >report || fail "report --symbols"
+	grep -q ' burn_' report || fail "names later: $(cat report)"
+done
+
+# Ctrl-C does not wait for the present file.
+"$ADAPTRACE" record -q -o skipped.atr -e cpu-clock:u sh -c 'mnt/burn 0.5 >/dev/null
+	>stop/read; >ended' 2>said &
+recorder=$!
+background="$background $recorder"
+await [ -e ended ]
+for i in 1 2; do sleep 1; kill -INT $recorder 2>/dev/null; done
+wait $recorder
+grep -q 'names in .* were skipped' said || fail "interrupted: $(cat said)"
+revive
+pass
