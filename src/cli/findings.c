@@ -271,9 +271,10 @@ static void look_at_probes(const struct look *look)
 	struct advice uprobes = {ADVICE_NO_UPROBES};
 	struct advice rights = {look->permission.perfmon ? ADVICE_NONE : ADVICE_PROBES};
 	char kprobe[] = "kprobe", uprobe[] = "uprobe";
-	int err;
+	struct tracefs tracefs;
+	int err = tracefs_open(&tracefs);
 
-	tracepoint_root(&err);
+	tracefs_close(&tracefs);
 	found(look, "tracepoints", tracepoint_advise(err), FINDING_MISSING, "can be looked up");
 	found(look, "uprobes", has_pmu(uprobe) ? rights : uprobes, FINDING_MISSING,
 	      "can be opened: -e uprobe:FILE:FUNCTION");

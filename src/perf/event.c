@@ -121,10 +121,12 @@ static int check_text(const char *text, char why[WHY_SIZE])
 
 static int encode_tracepoint(const char *name, struct event *event, char why[WHY_SIZE])
 {
-	int err;
-	const char *root = tracepoint_root(&err);
+	struct tracefs tracefs;
+	int err = tracefs_open(&tracefs);
 
-	return tracepoint_encode(root, err, name, event, why);
+	err = tracepoint_encode(tracefs.root, err, name, event, why);
+	tracefs_close(&tracefs);
+	return err;
 }
 
 /* libpfm4 comes first: with unit masks some of its names look like tracepoints. */

@@ -202,8 +202,8 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 {
 	struct listing list = {.pattern = pattern, .fn = fn, .arg = arg};
 	const char *colons = pattern ? strstr(pattern, "::") : NULL;
-	const char *root;
-	int stop, err;
+	struct tracefs tracefs;
+	int stop;
 
 	if (colons)
 		return list_one_pmu(&list, (int)(colons - pattern));
@@ -214,8 +214,9 @@ int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info
 		stop = pfm_walk(NULL, true, show_pfm, &list);
 	if (!stop)
 		stop = pmu_walk(PMU_ROOT, show_pmu, &list);
-	root = tracepoint_root(&err);
-	if (!stop && root)
-		stop = tracepoint_walk(root, show_tracepoint, &list);
+	if (!stop && !tracefs_open(&tracefs)) {
+		stop = tracepoint_walk(tracefs.root, show_tracepoint, &list);
+		tracefs_close(&tracefs);
+	}
 	return stop;
 }

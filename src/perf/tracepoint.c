@@ -6,8 +6,10 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/mount.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static bool is_word(const char *text, size_t size)
@@ -39,23 +41,63 @@ bool tracepoint_looks_so(const char *text)
 	return true;
 }
 
-const char *tracepoint_root(int *err)
+static int find_mounted(struct tracefs *tracefs)
 {
 	static const char *const roots[] = {
 		"/sys/kernel/tracing/events",
 		"/sys/kernel/debug/tracing/events",
 	};
+	int err = -ENOENT;
 
-	*err = -ENOENT;
 	for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
 		if (!access(roots[i], R_OK | X_OK)) {
-			*err = 0;
-			return roots[i];
+			tracefs->root = roots[i];
+			return 0;
 		}
 		if (errno == EACCES)
-			*err = -EACCES;
+			err = -EACCES;
 	}
-	return NULL;
+	return err;
+}
+
+/* A mount that is attached nowhere, which takes Linux 5.2 and CAP_SYS_ADMIN; -1: there is none. */
+static int mount_detached(void)
+{
+	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC), fd = -1;
+
+	if (context < 0)
+		return -1;
+	if (!syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
+	close(context);
+	return fd;
+}
+
+int tracefs_open(struct tracefs *tracefs)
+{
+	int err;
+
+	*tracefs = (struct tracefs){.fd = -1};
+	err = find_mounted(tracefs);
+	if (err != -ENOENT)
+		return err;
+	tracefs->fd = mount_detached();
+	if (tracefs->fd < 0)
+		return err;
+	snprintf(tracefs->path, sizeof(tracefs->path), "/proc/self/fd/%d/events", tracefs->fd);
+	if (access(tracefs->path, R_OK | X_OK)) {
+		tracefs_close(tracefs);
+		return err;
+	}
+	tracefs->root = tracefs->path;
+	return 0;
+}
+
+void tracefs_close(struct tracefs *tracefs)
+{
+	if (tracefs->fd >= 0)
+		close(tracefs->fd);
+	*tracefs = (struct tracefs){.fd = -1};
 }
 
 struct advice tracepoint_advise(int err)

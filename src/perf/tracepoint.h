@@ -10,18 +10,26 @@
 /* Whether the text has the form of a tracepoint's name; nothing is looked up. */
 bool tracepoint_looks_so(const char *text);
 
-/*
- * The folder of all tracepoints, wherever tracefs is mounted. NULL, with -ENOENT (not mounted) or
- * -EACCES (not for this user) in err.
- */
-const char *tracepoint_root(int *err);
+struct tracefs {
+	const char *root; /* the folder of all tracepoints; NULL: it cannot be had */
+	char path[40];
+	int fd; /* a mount of our own, or -1 */
+};
 
-/* What stands behind the error of tracepoint_root(). */
+/*
+ * Finds tracefs. Where it is not mounted, and this user may do so, it is mounted at no place at
+ * all: only this process sees it, until tracefs_close(). 0, -ENOENT (not mounted) or -EACCES (not
+ * for this user).
+ */
+int tracefs_open(struct tracefs *tracefs);
+void tracefs_close(struct tracefs *tracefs);
+
+/* What stands behind the error of tracefs_open(). */
 struct advice tracepoint_advise(int err);
 
 /*
  * Fills type and config for a name that looks so. 0, -ENOENT or -EACCES with one line in
- * why. root is what tracepoint_root() gave, or NULL with its error.
+ * why. root is that of tracefs, or NULL with the error of tracefs_open().
  */
 int tracepoint_encode(const char *root, int err, const char *name, struct event *event,
                       char why[WHY_SIZE]);
