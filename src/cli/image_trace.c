@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define FILE_PATIENCE_MS 10000
+
 static struct module *add_file(struct module_table *modules, const struct tables *tables,
                                const struct trace_module *entry)
 {
@@ -65,6 +67,8 @@ static struct module_table *all_modules(const struct tables *tables, bool alive)
 	struct table table = tables_section(tables, TRACE_MODULES);
 	struct module_table *modules = module_table_new();
 
+	if (modules)
+		module_table_read_aside(modules, FILE_PATIENCE_MS);
 	for (size_t id = 1; modules && id < table.nr; id++) {
 		add_module(modules, tables, &table, id, alive);
 		if (module_table_count(modules) == id)

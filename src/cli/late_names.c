@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define FILE_PATIENCE_MS 10000
+
 struct late {
 	const struct trace *trace;
 	const struct debug_places *places;
@@ -39,10 +41,12 @@ static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n,
 	struct late *late = arg;
 	struct module_table *modules = module_table_new();
 	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
-	struct module *module = symbolizer ? module_add(modules, late->trace, id) : NULL;
+	struct module *module = NULL;
 	struct symbolizer_stats stats;
-	int err = symbolizer ? 0 : -ENOMEM;
+	int err = symbolizer ? module_table_read_aside(modules, FILE_PATIENCE_MS) : -ENOMEM;
 
+	if (!err)
+		module = module_add(modules, late->trace, id);
 	if (module) {
 		module_table_search(modules, late->places);
 		symbolizer_read_aside(symbolizer, NULL, NULL);

@@ -18,6 +18,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
+#define FILE_PATIENCE_MS 1000 /* samples wait meanwhile; the rings hold about as much */
+
 #define RING_TOTAL ((size_t)128 << 20)
 #define RING_MOST  ((size_t)4 << 20)
 #define RING_LEAST ((size_t)256 << 10)
@@ -320,8 +322,8 @@ static void forget_task(void *arg, pid_t tid)
 static int open_names(struct session *s)
 {
 	s->modules = module_table_new();
-	if (!s->modules)
-		return -errno;
+	if (!s->modules || module_table_read_aside(s->modules, FILE_PATIENCE_MS))
+		return -ENOMEM;
 	tasks_init(&s->tasks, s->tables, s->modules,
 	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
 	s->tasks.scale = s->options->events[0].scale;

@@ -46,8 +46,8 @@ void image_cache_free(struct image_cache *cache)
 static uint16_t block_fill(struct image_cache *cache, struct module *module, uint64_t number,
                            unsigned char *block)
 {
-	int fd = module_fd(cache->modules, module);
-	ssize_t n = fd < 0 ? -1 : pread(fd, block, BLOCK_SIZE, (off_t)(number * BLOCK_SIZE));
+	ssize_t n = module_read(cache->modules, module, block, BLOCK_SIZE,
+	                        (off_t)(number * BLOCK_SIZE));
 
 	return n > 0 ? (uint16_t)n : 0;
 }

@@ -1,4 +1,5 @@
 #include "symbolize/mapped_file.h"
+#include "symbolize/mount_point.h"
 #include "symbolize/target_file.h"
 
 #include <errno.h>
@@ -40,6 +41,14 @@ static bool file_is(const struct mapped_file *file, const struct stat *st,
 	return !said->ino || target_file_maps_as(file->fd, st, said->dev, said->ino);
 }
 
+static bool path_leads_to(const char *path, const struct file_stamp *stamp)
+{
+	struct stat there;
+
+	return path[0] == '/' && !stat(path, &there) && there.st_dev == stamp->dev &&
+	       there.st_ino == stamp->ino;
+}
+
 static int file_try(struct mapped_file *file, const char *path, const struct module_file *said,
                     const struct file_stamp *seen)
 {
@@ -51,12 +60,15 @@ static int file_try(struct mapped_file *file, const char *path, const struct mod
 		return file->fd;
 	file->nameless = !st.st_nlink;
 	file->stamp = stamp_make(&st);
+	file->foreign = !mount_point_is_local(file->fd);
 	err = elf_headers_read(file->fd, &file->headers);
 	if (!file_is(file, &st, said, seen))
 		err = -ESTALE;
 	if (err) {
 		close(file->fd);
 		file->fd = -1;
+	} else {
+		file->path_leads = path_leads_to(said->path, &file->stamp);
 	}
 	return err;
 }

@@ -20,7 +20,9 @@ struct file_stamp {
 
 struct mapped_file {
 	int fd;
-	bool nameless; /* deleted, from wherever it was */
+	bool nameless;   /* deleted, from wherever it was */
+	bool foreign;    /* on a file system that another machine or a process answers for */
+	bool path_leads; /* the path said leads to it, without the process */
 	struct file_stamp stamp;
 	struct elf_headers headers;
 };

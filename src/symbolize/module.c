@@ -129,6 +129,7 @@ void module_table_free(struct module_table *table)
 	for (i = table->nr; i--;) /* number 0 last, which all open files are linked to */
 		if (table->entries[i])
 			entry_drop(table, table->entries[i]);
+	files_aside_free(table->aside);
 	jitdump_files_close(&table->jitdumps);
 	perf_map_folders_close(&table->folders);
 	peer_memory_free(table->memory);
@@ -165,6 +166,22 @@ void module_table_search(struct module_table *table, const struct debug_places *
 const struct debug_places *module_table_places(const struct module_table *table)
 {
 	return table->places;
+}
+
+int module_table_read_aside(struct module_table *table, int patience_ms)
+{
+	table->aside = files_aside_new(patience_ms);
+	return table->aside ? 0 : -ENOMEM;
+}
+
+void module_table_read_directly(struct module_table *table)
+{
+	table->aside = NULL;
+}
+
+bool module_is_unanswered(const struct module *module)
+{
+	return ((const struct entry *)module)->errnum == ETIMEDOUT;
 }
 
 void module_table_only_own_files(struct module_table *table)
@@ -268,8 +285,12 @@ static struct entry *file_enter(struct module_table *table, const struct module_
  * Whether a later mapping says nothing new. It may show a file that could not be had before: its
  * first processes were too short, say. Or one that was written over, where a build-id would tell.
  */
-static bool is_settled(const struct entry *entry, const struct module_file *said)
+static bool is_settled(const struct module_table *table, const struct entry *entry,
+                       const struct module_file *said)
 {
+	if (entry->stamp.ino && table->aside && entry->foreign)
+		return said->build_id.size ||
+		       !files_aside_rewritten(table->aside, said, &entry->stamp);
 	if (entry->stamp.ino)
 		return said->build_id.size || !mapped_file_rewritten(said, &entry->stamp);
 	return entry->errnum == ENOEXEC || entry->tries == MAX_TRIES;
@@ -355,13 +376,13 @@ struct module *module_table_file(struct module_table *table, const struct module
 	struct mapped_file found;
 	int err;
 
-	if (before && is_settled(before, file)) {
+	if (before && is_settled(table, before, file)) {
 		before->module.pid = file->pid;
 		if (before->stamp.ino && before->module.fd < 0)
 			before->errnum = 0;
 		return &before->module;
 	}
-	err = mapped_file_open(&found, file, NULL);
+	err = module_find_file(table, &found, file, NULL);
 	entry = err ? file_missing(table, file, before, -err) : file_found(table, *file, &found);
 	if (!entry)
 		return before ? &before->module : NULL;

@@ -92,6 +92,16 @@ bool module_table_has_only_own_files(const struct module_table *table);
 /* The descriptors of all files that the table has open; free them. NULL: no memory. */
 int *module_table_files(const struct module_table *table, size_t *nr);
 
+/*
+ * From now on a side process opens files, and reads those that another machine or a process answers
+ * for. One that does not answer in so many milliseconds cannot be opened.
+ */
+int module_table_read_aside(struct module_table *table, int patience_ms);
+/* For the copy of a table that a child has: it reads all files itself. */
+void module_table_read_directly(struct module_table *table);
+/* Whether there is no file of the module because its file system did not answer. */
+bool module_is_unanswered(const struct module *module);
+
 /* What a mapping record says of a file. */
 struct module_file {
 	const char *path;
@@ -147,6 +157,10 @@ struct peer_memory *module_table_memory(struct module_table *table);
  * when another file has taken its place.
  */
 int module_fd(struct module_table *table, struct module *module);
+
+/* As pread() of the module's file; -1: there is none, or it does not answer. */
+ssize_t module_read(struct module_table *table, struct module *module, void *to, size_t size,
+                    off_t offset);
 
 /*
  * The ELF virtual address of a byte of the file; the offset itself where segments are unknown. For

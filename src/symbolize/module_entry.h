@@ -5,6 +5,7 @@
 #ifndef SYMBOLIZE_MODULE_ENTRY_H
 #define SYMBOLIZE_MODULE_ENTRY_H
 
+#include "symbolize/files_aside.h"
 #include "symbolize/jitdump.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/module_index.h"
@@ -15,6 +16,7 @@ struct entry {
 	struct module module;
 	uint16_t tries;
 	uint16_t older, newer; /* open files, a ring through entry 0 */
+	bool foreign;          /* see mapped_file.h */
 	bool replaceable;      /* the path leads to the same file, without the process */
 	int errnum;            /* why there is no file, until the next mapping */
 	struct file_stamp stamp;
@@ -36,6 +38,7 @@ struct module_table {
 	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
 	bool only_own_files;
+	struct files_aside *aside; /* or NULL */
 };
 
 /* Takes over a file that was opened for the first time, and what it says of itself. */
@@ -43,6 +46,9 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
                         const struct mapped_file *found);
 /* Makes it one more module of the file that another one is of. */
 void module_entry_share(struct module_table *table, struct entry *entry, const struct entry *of);
+/* As mapped_file_open(), aside where that is wanted. */
+int module_find_file(struct module_table *table, struct mapped_file *found,
+                     const struct module_file *said, const struct file_stamp *seen);
 /* Closes its file, if that is open. */
 void module_entry_close(struct module_table *table, struct entry *entry);
 

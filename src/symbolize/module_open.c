@@ -92,14 +92,6 @@ static void entry_opened(struct module_table *table, struct entry *entry, int fd
 	open_link(table, entry);
 }
 
-static bool path_leads_to(const char *path, const struct file_stamp *stamp)
-{
-	struct stat there;
-
-	return path[0] == '/' && !stat(path, &there) && there.st_dev == stamp->dev &&
-	       there.st_ino == stamp->ino;
-}
-
 /* Can be had again at any time. */
 static bool is_own_vdso(const struct module *module)
 {
@@ -112,7 +104,8 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	struct module *module = &entry->module;
 
 	entry->stamp = found->stamp;
-	entry->replaceable = is_own_vdso(module) || path_leads_to(module->path, &found->stamp);
+	entry->replaceable = is_own_vdso(module) || found->path_leads;
+	entry->foreign = found->foreign;
 	module->build_id = found->headers.build_id;
 	if (module->kind == MODULE_FILE && found->headers.nr_segments)
 		module->window = found->headers.segments[0].vaddr >> 32;
@@ -129,6 +122,7 @@ void module_entry_share(struct module_table *table, struct entry *entry, const s
 	entry->key = of->key;
 	entry->stamp = of->stamp;
 	entry->replaceable = of->replaceable;
+	entry->foreign = of->foreign;
 	entry->errnum = of->errnum;
 	entry->tries = of->tries;
 	module->build_id = of->module.build_id;
@@ -140,8 +134,16 @@ void module_entry_share(struct module_table *table, struct entry *entry, const s
 		entry_opened(table, entry, fd);
 }
 
+int module_find_file(struct module_table *table, struct mapped_file *found,
+                     const struct module_file *said, const struct file_stamp *seen)
+{
+	return table->aside ? files_aside_open(table->aside, found, said, seen)
+	                    : mapped_file_open(found, said, seen);
+}
+
 /* By the latest process that mapped it. */
-static int find_again(struct mapped_file *found, const struct entry *entry)
+static int find_again(struct module_table *table, struct mapped_file *found,
+                      const struct entry *entry)
 {
 	const struct module_file said = {
 		.path = entry->module.path,
@@ -151,7 +153,7 @@ static int find_again(struct mapped_file *found, const struct entry *entry)
 		.build_id = entry->module.build_id,
 	};
 
-	return mapped_file_open(found, &said, &entry->stamp);
+	return module_find_file(table, found, &said, &entry->stamp);
 }
 
 static int entry_reopen(struct module_table *table, struct entry *entry)
@@ -163,7 +165,7 @@ static int entry_reopen(struct module_table *table, struct entry *entry)
 		found.fd = target_file_vdso();
 		err = found.fd < 0 ? found.fd : 0;
 	} else {
-		err = find_again(&found, entry);
+		err = find_again(table, &found, entry);
 	}
 	entry->errnum = -err;
 	if (!err)
@@ -171,10 +173,15 @@ static int entry_reopen(struct module_table *table, struct entry *entry)
 	return err;
 }
 
+static bool is_read_aside(const struct module_table *table, const struct entry *entry)
+{
+	return table->aside && entry->foreign;
+}
+
 /* A file can be written over while it is open. */
 static int entry_check(struct module_table *table, struct entry *entry)
 {
-	if (entry->module.kind == MODULE_VDSO ||
+	if (entry->module.kind == MODULE_VDSO || is_read_aside(table, entry) ||
 	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
 		return 0;
 	module_entry_close(table, entry);
@@ -212,4 +219,18 @@ int *module_table_files(const struct module_table *table, size_t *nr)
 	for (unsigned i = 0; i < table->folders.nr; i++)
 		files[(*nr)++] = table->folders.folders[i].fd;
 	return files;
+}
+
+ssize_t module_read(struct module_table *table, struct module *module, void *to, size_t size,
+                    off_t offset)
+{
+	const struct entry *entry = (struct entry *)module;
+	int fd = module_fd(table, module);
+
+	if (fd < 0)
+		return -1;
+	if (!is_read_aside(table, entry))
+		return pread(fd, to, size, offset);
+	return files_aside_read(table->aside, module->path, fd, &entry->stamp, &module->build_id,
+	                        to, size, offset);
 }

@@ -1,23 +1,58 @@
 #include "symbolize/mount_point.h"
 
-#include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
-bool mount_point_is_local(const char *type)
+static const struct {
+	const char *type;
+	long magic; /* 0: not needed */
+} local[] = {
+	{"bcachefs", 0xca451a4e},
+	{"btrfs", BTRFS_SUPER_MAGIC},
+	{"devtmpfs", 0},
+	{"erofs", 0xe0f5e1e2},
+	{"ext2", EXT4_SUPER_MAGIC},
+	{"ext3", EXT4_SUPER_MAGIC},
+	{"ext4", EXT4_SUPER_MAGIC},
+	{"f2fs", 0xf2f52010},
+	{"hugetlbfs", HUGETLBFS_MAGIC},
+	{"iso9660", ISOFS_SUPER_MAGIC},
+	{"overlay", OVERLAYFS_SUPER_MAGIC},
+	{"proc", PROC_SUPER_MAGIC},
+	{"ramfs", RAMFS_MAGIC},
+	{"rootfs", RAMFS_MAGIC},
+	{"squashfs", SQUASHFS_MAGIC},
+	{"sysfs", SYSFS_MAGIC},
+	{"tmpfs", TMPFS_MAGIC},
+	{"vfat", MSDOS_SUPER_MAGIC},
+	{"xfs", 0x58465342},
+	{"zfs", 0x2fc12fc1},
+};
+
+#define NR_LOCAL (sizeof(local) / sizeof(*local))
+
+bool mount_point_is_local(int fd)
 {
-	static const char *const types[] = {
-		"bcachefs", "btrfs", "devtmpfs",  "erofs",   "ext2",     "ext3",
-		"ext4",     "f2fs",  "hugetlbfs", "iso9660", "jfs",      "overlay",
-		"proc",     "ramfs", "reiserfs",  "rootfs",  "squashfs", "sysfs",
-		"tmpfs",    "udf",   "ufs",       "vfat",    "xfs",      "zfs",
-	};
+	struct statfs fs;
+	size_t i = 0;
 
-	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (!strcmp(type, types[i]))
-			return true;
-	return false;
+	if (fstatfs(fd, &fs))
+		return false;
+	while (i < NR_LOCAL && (!local[i].magic || (unsigned)local[i].magic != (unsigned)fs.f_type))
+		i++;
+	return i < NR_LOCAL;
+}
+
+static bool is_local(const char *type)
+{
+	size_t i = 0;
+
+	while (i < NR_LOCAL && strcmp(type, local[i].type) != 0)
+		i++;
+	return i < NR_LOCAL;
 }
 
 /* Blanks and the like stand as \040. */
@@ -37,7 +72,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-static bool lies_below(const char *path, const char *folder)
+bool mount_point_holds(const char *folder, const char *path)
 {
 	size_t size = strlen(folder);
 
@@ -65,20 +100,20 @@ char *mount_point_foreign(const char *path)
 	FILE *mounts = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL, *point, *type, *best = NULL;
 	size_t room = 0;
-	bool local = true;
+	bool answers = true;
 
 	while (mounts && getline(&line, &room, mounts) > 0) {
-		if (!parse_line(line, &point, &type) || !lies_below(path, point) ||
+		if (!parse_line(line, &point, &type) || !mount_point_holds(point, path) ||
 		    (best && strlen(point) < strlen(best)))
 			continue;
 		free(best);
 		best = strdup(point);
-		local = mount_point_is_local(type);
+		answers = is_local(type);
 	}
 	free(line);
 	if (mounts)
 		fclose(mounts);
-	if (!local)
+	if (!answers)
 		return best;
 	free(best);
 	return NULL;

@@ -4,8 +4,11 @@
 
 #include <stdbool.h>
 
-/* Whether file systems of this type are in memory or on a disk, and so answer. */
-bool mount_point_is_local(const char *type);
+/* Whether an open file is on a file system in memory or on a disk, which answers. */
+bool mount_point_is_local(int fd);
+
+/* Whether the path is that of the folder or lies below it. */
+bool mount_point_holds(const char *folder, const char *path);
 
 /*
  * The mount point below which the path lies, where another machine or a process may have to answer;

@@ -21,9 +21,10 @@ static const struct segment *find_segment(const struct mapping *map, uint64_t st
 	return NULL;
 }
 
-static bool same_bytes(struct peer_memory *memory, int fd, pid_t pid, const struct mapping *part,
+static bool same_bytes(struct module_table *modules, pid_t pid, const struct mapping *part,
                        const struct segment *segment)
 {
+	struct peer_memory *memory = module_table_memory(modules);
 	static const unsigned char zeroes[PIECE_SIZE];
 	uint64_t step = (part->end - part->start - PIECE_SIZE) / (NR_PIECES - 1);
 	unsigned char pieces[NR_PIECES][PIECE_SIZE], piece[PIECE_SIZE];
@@ -37,8 +38,9 @@ static bool same_bytes(struct peer_memory *memory, int fd, pid_t pid, const stru
 	for (unsigned i = 0; i < NR_PIECES; i++) {
 		uint64_t vaddr = part->start + i * step - part->bias;
 
-		if (pread(fd, piece, PIECE_SIZE,
-		          (off_t)(segment->offset + (vaddr - segment->vaddr))) != PIECE_SIZE ||
+		if (module_read(modules, part->module, piece, PIECE_SIZE,
+		                (off_t)(segment->offset + (vaddr - segment->vaddr))) !=
+		            PIECE_SIZE ||
 		    memcmp(piece, pieces[i], PIECE_SIZE) != 0)
 			return false;
 		nr += memcmp(piece, zeroes, PIECE_SIZE) != 0;
@@ -50,7 +52,6 @@ static bool is_part(struct module_table *modules, const struct space *space, uin
                     uint64_t end, struct mapping *part)
 {
 	const struct segment *segment = find_segment(part, start, end);
-	int fd;
 
 	if (!segment)
 		return false;
@@ -62,9 +63,7 @@ static bool is_part(struct module_table *modules, const struct space *space, uin
 		part->end = end;
 	if (part->end - part->start < (uint64_t)NR_PIECES * PIECE_SIZE)
 		return false;
-	fd = module_fd(modules, part->module);
-	return fd >= 0 &&
-	       same_bytes(module_table_memory(modules), fd, space_pid(space), part, segment);
+	return same_bytes(modules, space_pid(space), part, segment);
 }
 
 bool moved_code_find(struct module_table *modules, const struct space *space, uint64_t start,

@@ -376,7 +376,8 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 
 	if (!n)
 		return 0;
-	if (symbolizer->aside && symbols_aside_skips(symbolizer->aside, module)) {
+	if (module_is_unanswered(module) ||
+	    (symbolizer->aside && symbols_aside_skips(symbolizer->aside, module))) {
 		symbolizer->counts.stats.unanswered++;
 		return 0;
 	}

@@ -142,6 +142,7 @@ static void answer_questions(void *arg, int fd)
 	if (!sender)
 		return;
 	sender->fd = fd;
+	module_table_read_directly(symbolizer_modules(arg));
 	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
 		offsets = receive_offsets(fd, question.nr);
 		if (!offsets)
@@ -424,20 +425,12 @@ static int ask(struct exchange *exchange, const struct module *module)
 	return err;
 }
 
-static bool lies_below(const char *path, const char *folder)
-{
-	size_t size = strlen(folder);
-
-	return !strncmp(path, folder, size) &&
-	       (path[size] == '/' || (size && folder[size - 1] == '/'));
-}
-
 bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module)
 {
 	if (aside->nr_stalls >= MOST_STALLS)
 		return true;
 	for (unsigned i = 0; i < aside->nr_dead; i++)
-		if (module->kind == MODULE_FILE && lies_below(module->path, aside->dead[i]))
+		if (module->kind == MODULE_FILE && mount_point_holds(aside->dead[i], module->path))
 			return true;
 	return false;
 }

@@ -40,4 +40,38 @@ for i in 1 2; do sleep 1; kill -INT $recorder 2>/dev/null; done
 wait $recorder
 grep -q 'names in .* were skipped' said || fail "interrupted: $(cat said)"
 revive
+
+# While the program runs: it maps a file whose server does not answer any more.
+cat >mapper.py <<'END'
+import mmap, os, sys, time
+fd = os.open(sys.argv[1], os.O_RDONLY)
+open("stop/" + sys.argv[2], "w").close()
+map = mmap.mmap(fd, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
+end = time.time() + 1.5
+while time.time() < end:
+    pass
+END
+for kind in open read; do
+	timeout 60 "$ADAPTRACE" record -q -o "run-$kind.atr" -e cpu-clock:u \
+		python3 mapper.py "$work/mnt/burn" "$kind" >said 2>&1 ||
+		fail "record while $kind is dead ended with $?: $(cat said)"
+	"$ADAPTRACE" report "run-$kind.atr" | grep -q 'python3' || fail "no samples with $kind"
+	"$ADAPTRACE" info "run-$kind.atr" >info || fail "info"
+	revive
+done
+
+# A recorder that was killed leaves as much to recover.
+mnt/burn 60 >/dev/null &
+target=$!
+background="$background $target"
+"$ADAPTRACE" record -q -o killed.atr -e cpu-clock:u -p "$target" 2>/dev/null &
+recorder=$!
+sleep 1.5
+kill -KILL $recorder
+for kind in getattr open; do >stop/$kind; done
+timeout 60 "$ADAPTRACE" recover killed.atr >said 2>&1 || fail "recover ended with $?: $(cat said)"
+revive
+kill $target
+"$ADAPTRACE" report killed.atr >report || fail "report of killed.atr"
+grep -q 'burn+0x' report || fail "recovered: $(cat report)"
 pass

@@ -1,0 +1,34 @@
+/*
+ * Files of modules, opened and read by a side process. A file system that stopped answering blocks
+ * that process, which is then left behind, and not the recorder.
+ */
+#ifndef SYMBOLIZE_FILES_ASIDE_H
+#define SYMBOLIZE_FILES_ASIDE_H
+
+#include "symbolize/mapped_file.h"
+
+/* NULL with errno. patience_ms: how long an answer may take where another machine gives it. */
+struct files_aside;
+struct files_aside *files_aside_new(int patience_ms);
+void files_aside_free(struct files_aside *aside);
+
+/*
+ * As mapped_file_open(). -ETIMEDOUT: the file system does not answer; from then on this is the
+ * result for all files there, without trying.
+ */
+int files_aside_open(struct files_aside *aside, struct mapped_file *file,
+                     const struct module_file *said, const struct file_stamp *seen);
+
+/* As mapped_file_rewritten(); false where there is no answer. */
+bool files_aside_rewritten(struct files_aside *aside, const struct module_file *said,
+                           const struct file_stamp *seen);
+
+/*
+ * As pread() of a file that must still be what it was: see mapped_file_unchanged(). At most 4096
+ * bytes; path names the file system. -1: that, or there is no answer.
+ */
+ssize_t files_aside_read(struct files_aside *aside, const char *path, int fd,
+                         const struct file_stamp *stamp, const struct build_id *id, void *to,
+                         size_t size, off_t offset);
+
+#endif
