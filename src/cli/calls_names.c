@@ -2,8 +2,6 @@
 
 #include "preload/ring.h"
 
-#include <xxhash.h>
-
 static const struct {
 	const char *name;
 	enum call_class class;
@@ -75,23 +73,10 @@ uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_
 
 static_assert(RING_COMM_WORLD_ID == TRACE_COMM_WORLD_ID, "ids are stored as processes tell them");
 
-/* The two sides of an intercommunicator have one id, and see different groups. */
-static uint64_t comm_key(const struct trace_comm *comm, const uint32_t *members)
-{
-	size_t nr = (size_t)comm->nr_members + comm->nr_remote;
-	const uint64_t what[] = {
-		comm->id,
-		comm->nr_members,
-		members ? XXH3_64bits(members, nr * sizeof(*members)) : nr,
-	};
-
-	return XXH3_64bits(what, sizeof(what));
-}
-
 uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
                           const uint32_t *members)
 {
-	uint64_t key = comm_key(comm, members);
+	uint64_t key = tables_comm_key(comm, members);
 	uint32_t index = map64_get(&names->comms, key);
 
 	if (index != UINT32_MAX)

@@ -341,16 +341,14 @@ static int map_regions(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
-/* The same in the whole job by its id; others by their members, which is right for SELF. */
+/* Communicators without an id are told apart by their members where they are MPI_COMM_SELF. */
 static uint64_t comm_key(const struct merge_map *map, const struct merge_input *input,
                          uint32_t number, const struct trace_comm *comm, const uint32_t *members)
 {
-	uint64_t by_members = XXH3_64bits(members, ((size_t)comm->nr_members + comm->nr_remote) *
-	                                                   sizeof(*members));
-	uint64_t key[] = {comm->id, comm->flags & TRACE_COMM_SELF ? by_members : 0, 0};
+	uint64_t key[] = {tables_comm_key(comm, members), 0};
 
 	if (!comm->id && !(comm->flags & TRACE_COMM_SELF))
-		key[2] = (uint64_t)(input - map->inputs + 1) << 32 | number;
+		key[1] = (uint64_t)(input - map->inputs + 1) << 32 | number;
 	return XXH3_64bits(key, sizeof(key));
 }
 

@@ -124,6 +124,11 @@ uint32_t tables_add_region(struct tables *tables, const struct trace_region *reg
  */
 uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
                          const uint32_t *members);
+/*
+ * A key by which a communicator is found again, in one trace or in those of several ranks. The two
+ * sides of an intercommunicator have one id and see different groups, so they have two keys.
+ */
+uint64_t tables_comm_key(const struct trace_comm *comm, const uint32_t *members);
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);
 uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
 /* NULL: there is no such entry. */

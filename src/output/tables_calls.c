@@ -1,6 +1,7 @@
 #include "output/tables_layout.h"
 
 #include <string.h>
+#include <xxhash.h>
 
 /* The index of a copy, which is whole when it is counted; UINT32_MAX: refused. */
 static uint32_t add_copy(struct tables *tables, enum trace_section section, const void *entry)
@@ -43,6 +44,18 @@ uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
 	table_publish(tables, TRACE_MEMBERS, first + (uint32_t)nr);
 	entry.first_member = first;
 	return add_copy(tables, TRACE_COMMS, &entry);
+}
+
+uint64_t tables_comm_key(const struct trace_comm *comm, const uint32_t *members)
+{
+	size_t nr = (size_t)comm->nr_members + comm->nr_remote;
+	const uint64_t what[] = {
+		comm->id,
+		comm->nr_members,
+		members ? XXH3_64bits(members, nr * sizeof(*members)) : nr,
+	};
+
+	return XXH3_64bits(what, sizeof(what));
 }
 
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process)
