@@ -15,11 +15,11 @@ enum call_part_kind {
 	CALL_RECEIVE,     /* a receive that ended here, from its status: comm, peer, tag, bytes */
 	CALL_SEND_POSTED, /* a non-blocking send begins: … and request */
 	CALL_SEND_DONE,   /* request */
-	CALL_RECEIVE_POSTED, /* request */
-	CALL_RECEIVE_DONE,   /* comm, peer, tag, bytes, request */
-	CALL_TEST_FAILED,    /* request: it was asked for and not ready */
-	CALL_CANCELLED,      /* request */
-	CALL_COLLECTIVE,     /* comm, peer = root or CALL_NO_PEER, bytes sent, bytes_in received */
+	CALL_RECEIVE_POSTED,    /* request */
+	CALL_RECEIVE_DONE,      /* comm, peer, tag, bytes, request */
+	CALL_TEST_FAILED,       /* request: it was asked for and not ready */
+	CALL_CANCELLED,         /* request */
+	CALL_COLLECTIVE,        /* comm, peer = root, bytes sent, bytes_in received */
 	CALL_COLLECTIVE_POSTED, /* request */
 	CALL_COLLECTIVE_DONE,   /* comm, peer, bytes, bytes_in, request */
 	CALL_COMM_CREATED,      /* comm */
@@ -41,12 +41,15 @@ enum call_part_kind {
 	NR_CALL_PARTS
 };
 
-#define CALL_NO_PEER (-1)
+/* Instead of a peer. The last two are roots of collectives in an intercommunicator. */
+#define CALL_NO_PEER   (-1)
+#define CALL_ROOT_SELF (-2) /* the process itself, which said MPI_ROOT */
+#define CALL_ROOT_NEAR (-3) /* another one of its own group; it said MPI_PROC_NULL */
 
 struct call_part {
 	uint8_t kind;  /* enum call_part_kind */
 	uint32_t comm; /* index into the trace's communicators, where files are, too */
-	int32_t peer;  /* rank in comm */
+	int32_t peer;  /* rank in comm, in its remote group if it has one */
 	int32_t tag;
 	uint64_t bytes, bytes_in;
 	uint64_t request; /* unique in its process while active, never 0 */

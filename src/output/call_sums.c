@@ -26,10 +26,7 @@ static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t b
 
 static int add_message(struct call_sums *sums, int32_t rank, const struct call_part *part)
 {
-	const struct trace_comm *comm = trace_comm(sums->trace, part->comm);
-	int32_t peer = comm ? trace_member(sums->trace, part->comm, part->peer,
-	                                   comm->flags & TRACE_COMM_INTER)
-	                    : -1;
+	int32_t peer = trace_peer(sums->trace, part->comm, part->peer);
 
 	if (rank < 0 || peer < 0) {
 		sums->messages_elsewhere++;

@@ -80,13 +80,102 @@ static void put_size(FILE *to, const struct call_part *part)
 		fprintf(to, "%" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
 }
 
-void call_part_text(FILE *to, const struct call_part *part)
+/* Names that a file gives them may need to be escaped: those that MPI gives are constant. */
+static void put_comm(FILE *to, const struct trace *trace, uint32_t number)
+{
+	const struct trace_comm *comm = trace_comm(trace, number);
+
+	if (!comm || !comm->id)
+		fputs("an unknown communicator", to);
+	else if (comm->id == TRACE_COMM_WORLD_ID)
+		fputs("MPI_COMM_WORLD", to);
+	else if (comm->flags & TRACE_COMM_SELF)
+		fputs("MPI_COMM_SELF", to);
+	else
+		fprintf(to, "communicator %" PRIu32, number);
+}
+
+static void put_member(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+	bool inter = comm && comm->flags & TRACE_COMM_INTER;
+
+	fprintf(to, "%d in %s", part->peer, inter ? "the other group of " : "");
+	put_comm(to, trace, part->comm);
+}
+
+static bool is_world(const struct trace *trace, uint32_t number)
+{
+	const struct trace_comm *comm = trace_comm(trace, number);
+
+	return comm && comm->id == TRACE_COMM_WORLD_ID;
+}
+
+static void put_peer(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	int32_t rank = trace_peer(trace, part->comm, part->peer);
+
+	if (rank < 0) {
+		put_member(to, trace, part);
+		return;
+	}
+	fprintf(to, "rank %d", rank);
+	if (is_world(trace, part->comm))
+		return;
+	fputs(" (", to);
+	put_member(to, trace, part);
+	fputc(')', to);
+}
+
+/* The root is on the process's own side of an intercommunicator. */
+static void put_near_root(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	fputs(part->peer == CALL_ROOT_SELF ? " as root in " : " with root in its own group of ",
+	      to);
+	put_comm(to, trace, part->comm);
+}
+
+static const char *peer_word(unsigned kind)
+{
+	unsigned fields = call_part_fields(kind);
+
+	return fields & PART_TAG ? " with " : fields & PART_BYTES_IN ? " with root " : " at ";
+}
+
+bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	bool has_peer = call_part_fields(part->kind) & PART_PEER && part->peer != CALL_NO_PEER;
+
+	if (!has_peer)
+		return false;
+	if (part->peer < 0) {
+		put_near_root(to, trace, part);
+		return true;
+	}
+	fputs(peer_word(part->kind), to);
+	put_peer(to, trace, part);
+	return true;
+}
+
+/* The communicator of a part that names no peer. */
+static void put_comm_alone(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	bool is_made = part->kind == CALL_COMM_CREATED || part->kind == CALL_COMM_FREED;
+	bool has_root = call_part_fields(part->kind) & PART_PEER;
+
+	if (!is_made && (!has_root || is_world(trace, part->comm)))
+		return;
+	fputs(is_made ? "" : ", in ", to);
+	put_comm(to, trace, part->comm);
+}
+
+void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);
 
 	put_size(to, part);
-	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
-		fprintf(to, " with %d", part->peer);
+	if (!call_peer_text(to, trace, part))
+		put_comm_alone(to, trace, part);
 	if (part->kind == CALL_FILE_OPENED)
 		fprintf(to, "mode %d", part->tag);
 	else if (fields & PART_TAG)

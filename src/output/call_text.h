@@ -13,8 +13,14 @@ const char *part_kind_name(unsigned kind);
 /* "all" and so on. */
 const char *policy_name(uint32_t policy);
 
-/* What a part of a call did: "8 bytes with 1, tag 10". Nothing in it needs to be escaped. */
-void call_part_text(FILE *to, const struct call_part *part);
+/*
+ * The peer of a part by its rank in MPI_COMM_WORLD, and in another communicator with its rank
+ * there: " with rank 2 (0 in communicator 3)". False: it has none, and nothing was written. Nothing
+ * in it needs to be escaped.
+ */
+bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part *part);
+/* What a part of a call did: "8 bytes with rank 1, tag 10". Nothing in it needs to be escaped. */
+void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part);
 /* The value that a program gave, of a CALL_VALUE. */
 double call_part_value(const struct call_part *part);
 /* The same at this point, if it is one. */

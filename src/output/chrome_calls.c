@@ -27,11 +27,11 @@ static void print_head(const struct chrome_track *track, const char *phase, uint
 	escape_json(track->file, name);
 }
 
-/* "send": "8 bytes with 1, tag 10" */
+/* "send": "8 bytes with rank 1, tag 10" */
 static void print_part(const struct chrome_track *track, const struct call_part *part)
 {
 	fprintf(track->file, "\"%s\":\"", part_kind_name(part->kind));
-	call_part_text(track->file, part);
+	call_part_text(track->file, track->trace, part);
 	fputc('"', track->file);
 }
 

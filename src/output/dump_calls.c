@@ -30,14 +30,6 @@ static uint32_t class_of(const struct trace *trace, const struct call *call)
 	return region ? region->region_class : NR_TRACE_REGION_CLASSES;
 }
 
-/* The peer's rank in MPI_COMM_WORLD; -1: none, or not known. */
-static int world_rank(const struct trace *trace, const struct call_part *part)
-{
-	const struct trace_comm *comm = trace_comm(trace, part->comm);
-
-	return trace_member(trace, part->comm, part->peer, comm && comm->flags & TRACE_COMM_INTER);
-}
-
 static const char *comm_name(const struct trace *trace, uint32_t comm, char text[TEXT_SIZE])
 {
 	const struct trace_comm *entry = trace_comm(trace, comm);
@@ -68,9 +60,7 @@ static void put_part(FILE *to, const struct trace *trace, const struct call_part
 		return;
 	}
 	fprintf(to, "  %s", part_kind_name(part->kind));
-	if (fields & PART_PEER && part->peer != CALL_NO_PEER)
-		fprintf(to, fields & PART_TAG ? " with %d" : " at %d", part->peer);
-	if (fields & PART_COMM) {
+	if (!call_peer_text(to, trace, part) && fields & PART_COMM) {
 		fputs(file ? " of " : " in ", to);
 		text_put(to, comm_name(trace, part->comm, text), 0);
 	}
@@ -105,7 +95,9 @@ void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static struct json_object *part_object(const struct trace *trace, const struct call_part *part)
+/* rank: the caller's. */
+static struct json_object *part_object(const struct trace *trace, int rank,
+                                       const struct call_part *part)
 {
 	struct json_object *object = json_new();
 	unsigned fields = call_part_fields(part->kind);
@@ -124,10 +116,11 @@ static struct json_object *part_object(const struct trace *trace, const struct c
 		         json_number(part->comm));
 	}
 	if (fields & PART_PEER) {
-		int rank = world_rank(trace, part);
+		int peer = part->peer == CALL_ROOT_SELF ? rank
+		                                        : trace_peer(trace, part->comm, part->peer);
 
-		json_add(object, "peer", part->peer == CALL_NO_PEER ? NULL : json_int(part->peer));
-		json_add(object, "peer_rank", rank < 0 ? NULL : json_int(rank));
+		json_add(object, "peer", part->peer < 0 ? NULL : json_int(part->peer));
+		json_add(object, "peer_rank", peer < 0 ? NULL : json_int(peer));
 	}
 	if (fields & PART_TAG)
 		json_add_int(object, file ? "mode" : "tag", part->tag);
@@ -158,7 +151,7 @@ void dump_call_json(struct json_out *out, const struct trace *trace, const struc
 	json_add_number(object, "depth", call->depth);
 	json_add_flag(object, "finished", !(call->flags & CALL_UNFINISHED));
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		json_append(parts, part_object(trace, &call->parts[i]));
+		json_append(parts, part_object(trace, caller.rank, &call->parts[i]));
 	json_add(object, "parts", parts);
 	json_put(out, object);
 	fputc('\n', out->to);

@@ -76,7 +76,7 @@ static void print_call_data(const struct firefox *firefox, const struct call_mom
 			break;
 		}
 		fprintf(file, "%s%s ", i ? "; " : "", part_kind_name(call->parts[i].kind));
-		call_part_text(file, &call->parts[i]);
+		call_part_text(file, firefox->trace, &call->parts[i]);
 	}
 	fputs("\"}", file);
 }

@@ -184,7 +184,7 @@ static int match_message(struct matcher *matcher, const struct trace *trace, int
 
 	if (!comm || !comm->id)
 		return 0;
-	peer = trace_member(trace, part->comm, part->peer, comm->flags & TRACE_COMM_INTER);
+	peer = trace_peer(trace, part->comm, part->peer);
 	from = send ? rank : peer;
 	to = send ? peer : rank;
 	if (host_of(matcher, from) == UINT32_MAX || host_of(matcher, to) == UINT32_MAX ||

@@ -102,9 +102,12 @@ static uint32_t root_of(const struct archive *archive, const struct call_part *p
 {
 	uint32_t comm;
 
-	return part->peer != CALL_NO_PEER && comm_of(archive, part, true, &comm)
-	               ? (uint32_t)part->peer
-	               : OTF2_COLLECTIVE_ROOT_NONE;
+	if (part->peer == CALL_ROOT_SELF)
+		return OTF2_COLLECTIVE_ROOT_SELF;
+	if (part->peer == CALL_ROOT_NEAR)
+		return OTF2_COLLECTIVE_ROOT_THIS_GROUP;
+	return comm_of(archive, part, true, &comm) ? (uint32_t)part->peer
+	                                           : OTF2_COLLECTIVE_ROOT_NONE;
 }
 
 static void write_collective(struct location *location, uint64_t time, const struct call *call,

@@ -106,6 +106,11 @@ int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
 
 /* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
+/*
+ * The rank in MPI_COMM_WORLD of whom a call names as a peer: a member of the remote group of an
+ * intercommunicator, and of the only group of others. -1: none, or not known.
+ */
+int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer);
 
 /* The string of the host that a process ran on. */
 uint32_t trace_host(const struct trace *trace, const struct trace_process *process);

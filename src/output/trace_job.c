@@ -38,6 +38,13 @@ int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, boo
 	return *member <= INT32_MAX ? (int32_t)*member : -1;
 }
 
+int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer)
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+
+	return trace_member(trace, comm, peer, entry && entry->flags & TRACE_COMM_INTER);
+}
+
 uint32_t trace_host(const struct trace *trace, const struct trace_process *process)
 {
 	return process->host ? process->host : trace_run(trace)->host;

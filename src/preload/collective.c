@@ -59,14 +59,6 @@ static unsigned peers_of(const struct collective *args)
 	return args->comm->peers > 0 ? (unsigned)args->comm->peers : 0;
 }
 
-/* Between groups the root is named by one side only; others say MPI_ROOT or MPI_PROC_NULL. */
-static int root_of(const struct collective *args, unsigned root)
-{
-	int rank = (int)args->a[root];
-
-	return rank >= 0 ? rank : CALL_NO_PEER;
-}
-
 static bool is_root(const struct collective *args, unsigned root)
 {
 	int rank = (int)args->a[root];
@@ -74,6 +66,18 @@ static bool is_root(const struct collective *args, unsigned root)
 	if (args->comm->inter)
 		return rank < 0 && is_peer(rank);
 	return rank == args->comm->rank;
+}
+
+/* The group of the root does not name it: one member says MPI_ROOT, others MPI_PROC_NULL. */
+static int root_of(const struct collective *args, unsigned root)
+{
+	int rank = (int)args->a[root];
+
+	if (rank >= 0)
+		return rank;
+	if (!args->comm->inter)
+		return CALL_NO_PEER;
+	return is_root(args, root) ? CALL_ROOT_SELF : CALL_ROOT_NEAR;
 }
 
 /* A rank of the other group that is not the root hands nothing in. */

@@ -651,6 +651,30 @@ static void communicators_are_joined_by_what_they_are(void **state)
 	merged_close(ranks, trace, path);
 }
 
+/* Each side of an intercommunicator has its own members first, and its peers among the others. */
+static void sides_of_an_intercommunicator_stay_two(void **state)
+{
+	struct world ranks[2];
+	struct trace *trace;
+	char path[128];
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct trace_comm comm = {
+			.id = 7, .flags = TRACE_COMM_INTER, .nr_members = 1, .nr_remote = 1};
+		const uint32_t members[] = {i, 1 - i};
+
+		tables_add_comm(rank_open(&ranks[i], (int)i), &comm, members);
+	}
+	trace = merged(ranks, path);
+	assert_int_equal(trace_nr(trace, TRACE_COMMS), 2);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(trace_member(trace, i, 0, false), i);
+		assert_int_equal(trace_peer(trace, i, 0), 1 - i);
+	}
+	merged_close(ranks, trace, path);
+}
+
 /* The offset of a frame without a module is a reason, which an offset in a file must not become. */
 static void frames_of_refused_modules_are_unknown(void **state)
 {
@@ -880,6 +904,7 @@ int main(void)
 		cmocka_unit_test(compiled_code_is_of_one_rank),
 		cmocka_unit_test(programs_of_two_builds_stay_two),
 		cmocka_unit_test(communicators_are_joined_by_what_they_are),
+		cmocka_unit_test(sides_of_an_intercommunicator_stay_two),
 		cmocka_unit_test(frames_of_refused_modules_are_unknown),
 		cmocka_unit_test(too_many_processes_are_refused),
 		cmocka_unit_test(half_a_trace_is_refused),
