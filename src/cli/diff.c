@@ -4,6 +4,7 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/habits.h"
+#include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/row_options.h"
 #include "cli/say.h"
@@ -143,6 +144,8 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 		    paths[DIFF_BEFORE], paths[DIFF_AFTER]);
 		return 1;
 	}
+	if (!rows->json)
+		plain_text_start();
 	err = rows->json ? report_diff_json(stdout, report) : report_diff_text(stdout, report);
 	return reading_done(paths[DIFF_AFTER], err);
 }

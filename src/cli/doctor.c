@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/habits.h"
 #include "cli/findings.h"
+#include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "output/json_text.h"
@@ -105,6 +106,8 @@ int cmd_doctor(int argc, char **argv)
 	if (habits_parse(&argp, argc, argv, 2, 0, &options) || uname(&system))
 		return 2;
 	findings_make(&findings);
+	if (!options.json)
+		plain_text_start();
 	err = (options.json ? print_json : print_text)(&findings, &system);
 	if (err)
 		say("cannot tell: %s", strerror(-err));

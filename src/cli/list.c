@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 #include "cli/habits.h"
+#include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
@@ -229,6 +230,7 @@ static int print_listing(const struct listing *list)
 {
 	if (list->options->json)
 		return print_json(list);
+	plain_text_start();
 	if (list->options->verbose)
 		for (size_t i = 0; i < list->nr_rows; i++)
 			print_full(&list->rows[i]);

@@ -4,6 +4,7 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/late_names.h"
+#include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/report_options.h"
 #include "cli/say.h"
@@ -139,6 +140,8 @@ static int put_report(const struct trace *trace, const struct report_command *co
 	const struct report_options *options = &command->rows.report;
 	const char *name = command->path;
 
+	if (!command->rows.json)
+		plain_text_start();
 	if (command->mpi)
 		return command->rows.json ? report_mpi_json(stdout, trace, options)
 		                          : report_mpi_text(stdout, trace, name, options);

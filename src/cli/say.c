@@ -1,4 +1,5 @@
 #include "cli/say.h"
+#include "cli/plain_text.h"
 #include "output/text.h"
 #include "output/warnings.h"
 #include "perf/event.h"
@@ -16,6 +17,25 @@ static void put(FILE *to, const char *message)
 	fputc('\n', to);
 }
 
+/* One write: not torn by the target's output. False: no memory. */
+static bool put_at_once(const char *line, size_t size, bool plain)
+{
+	char *text = NULL;
+	size_t text_size = 0;
+	FILE *memory = plain ? open_memstream(&text, &text_size) : NULL;
+
+	if (memory)
+		plain_text_put(memory, line, size);
+	if (memory && fclose(memory))
+		return false;
+	if (!plain)
+		fwrite(line, 1, size, stderr);
+	else if (text)
+		fwrite(text, 1, text_size, stderr);
+	free(text);
+	return !plain || text;
+}
+
 static void put_line(const char *message)
 {
 	char *line = NULL;
@@ -24,9 +44,7 @@ static void put_line(const char *message)
 
 	if (memory)
 		put(memory, message);
-	if (memory && !fclose(memory) && line)
-		fwrite(line, 1, size, stderr); /* one write: not torn by the target's output */
-	else
+	if (!memory || fclose(memory) || !line || !put_at_once(line, size, plain_text_wanted()))
 		put(stderr, message); /* what is said then is said of memory */
 	free(line);
 }

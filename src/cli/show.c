@@ -4,6 +4,7 @@
  */
 #include "cli/commands.h"
 #include "cli/habits.h"
+#include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "output/dump.h"
 #include "output/info.h"
@@ -46,6 +47,8 @@ static int show(const struct show *way, const struct show_command *command)
 
 	if (!trace)
 		return 1;
+	if (!command->json)
+		plain_text_start();
 	err = command->json ? way->json(stdout, trace) : way->text(stdout, trace, path);
 	trace_close(trace);
 	return reading_done(path, err);
