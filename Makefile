@@ -162,12 +162,11 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # -- the two commands of the README ------------------------------------------------------------
 demo: | deps-build
-	@echo "building"
-	@$(MAKE) --no-print-directory -s $(JOBS) all
+	+@MAKE="$(MAKE)" test/build.sh $(JOBS) all
 	@test/demo.sh $(BUILD)
 
 check: | deps-check
-	@$(MAKE) --no-print-directory $(JOBS) all
+	+@MAKE="$(MAKE)" test/build.sh $(JOBS) all
 	@test/run.sh $(BUILD) $(T)
 
 # Other processors: everything compiles for them without warnings; and arm64 is run, in an emulated

@@ -31,8 +31,15 @@ else
 	echo "adaptrace: missing packages; run: sudo apt-get install$missing$(offered)" >&2
 	exit 1
 fi
+echo "fetching the list of packages"
 $as apt-get update -qq
 found=$(offered)
 [ "$found" = "$otf2" ] || echo "no$otf2 in this distribution: going on without OTF2"
-echo "installing$missing$found"
-DEBIAN_FRONTEND=noninteractive $as apt-get install -y -qq --no-install-recommends $missing $found >/dev/null
+echo "installing$missing$found; this may take minutes"
+{
+	DEBIAN_FRONTEND=noninteractive $as apt-get install -y -qq --no-install-recommends $missing $found &&
+		echo "all installed"
+} | awk '
+	/^all installed$/ { done = 1 }
+	/^Setting up / && ++nr % 10 == 0 { print "  " nr " packages are set up"; fflush() }
+	END { exit !done }'

@@ -25,8 +25,8 @@ for t in test/unit/test_*.c; do
 	case $t in *"$pattern"*) units="${units:-} $t" ;; esac
 done
 if [ -n "${units:-}" ]; then
-	make -s -j"$(nproc)" $(for t in $units; do echo "$build/unit/$t"; done) || exit 1
-	make -s -j"$(nproc)" BUILD="$build/asan" OPT='-O1 -g' \
+	test/build.sh -j"$(nproc)" $(for t in $units; do echo "$build/unit/$t"; done) || exit 1
+	test/build.sh -j"$(nproc)" BUILD="$build/asan" OPT='-O1 -g' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
 		$(for t in $units; do echo "$build/asan/unit/$t"; done) || exit 1
 fi
@@ -52,6 +52,14 @@ cli yes >"$log/list"
 run 1
 
 count() { grep -c "^$1 " "$log/all"; }
+# NAME HEADING: the lines of $log/all that begin with NAME, without what failed tests wrote.
+summarize() {
+	grep -q "^$1 " "$log/all" || return 0
+	echo "$2"
+	sed -n "s/^$1 */  /p" "$log/all"
+}
+summarize skipped "skipped, and why:"
+summarize FAILED "failed:"
 passed=$(count 'ok     ') failed=$(count 'FAILED ') skipped=$(count skipped)
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$wanted" -gt 0 ] || echo "no test has '$pattern' in its name"
