@@ -29,18 +29,113 @@ static const char *state_name(enum finding_state state)
 	return names[state];
 }
 
+/* What was said of an earlier one is not repeated. */
+static void print_finding(const struct findings *findings, size_t number)
+{
+	const struct finding *finding = &findings->list[number];
+
+	printf("%-7s  %s: ", state_name(finding->state), finding->name);
+	for (size_t i = 0; i < number; i++)
+		if (!strcmp(findings->list[i].says, finding->says) &&
+		    !strcmp(findings->list[i].way_out, finding->way_out)) {
+			printf("as with %s\n", findings->list[i].name);
+			return;
+		}
+	printf("%s%s%s\n", finding->says, *finding->way_out ? "; " : "", finding->way_out);
+}
+
+/* A command in a way out: "as root: COMMAND, or: COMMAND". */
+struct command_text {
+	const char *at;
+	int size;
+};
+
+/* The first command of a text; false: it has none. */
+static bool find_command(const char *text, struct command_text *command)
+{
+	static const char *const marks[] = {"as root: ", "or: "};
+	const char *start = NULL, *end;
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *mark = strstr(text, marks[i]);
+
+		if (mark && (!start || mark < start))
+			start = mark + strlen(marks[i]);
+	}
+	if (!start)
+		return false;
+	end = strstr(start, ", or: ");
+	*command = (struct command_text){start, (int)(end ? end - start : (long)strlen(start))};
+	return true;
+}
+
+static bool mends(const struct finding *finding, const struct command_text *wanted)
+{
+	struct command_text command = {finding->way_out, 0};
+
+	while (find_command(command.at + command.size, &command))
+		if (command.size == wanted->size &&
+		    !memcmp(command.at, wanted->at, (size_t)command.size))
+			return true;
+	return false;
+}
+
+static size_t count_mended(const struct findings *findings, const struct command_text *command)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < findings->nr; i++)
+		nr += mends(&findings->list[i], command);
+	return nr;
+}
+
+/* The command that mends most; returns how many findings. */
+static size_t best_command(const struct findings *findings, struct command_text *best)
+{
+	size_t most = 0;
+
+	for (size_t i = 0; i < findings->nr; i++) {
+		struct command_text command = {findings->list[i].way_out, 0};
+
+		while (find_command(command.at + command.size, &command)) {
+			size_t nr = count_mended(findings, &command);
+
+			if (nr > most)
+				*best = command;
+			most = nr > most ? nr : most;
+		}
+	}
+	return most;
+}
+
+static void print_summary(const struct findings *findings)
+{
+	size_t states[FINDING_MISSING + 1] = {0}, mended, told = 0;
+	struct command_text best;
+
+	for (size_t i = 0; i < findings->nr; i++)
+		states[findings->list[i].state]++;
+	printf("\n%zu of %zu work, %zu limited, %zu missing\n", states[FINDING_WORKS], findings->nr,
+	       states[FINDING_LIMITED], states[FINDING_MISSING]);
+	mended = best_command(findings, &best);
+	if (mended < 2)
+		return;
+	printf("one command, as root, mends %zu of these (", mended);
+	for (size_t i = 0; i < findings->nr; i++)
+		if (mends(&findings->list[i], &best))
+			printf("%s%s", told++ ? ", " : "", findings->list[i].name);
+	printf("):\n  %.*s\n", best.size, best.at);
+}
+
 static int print_text(const struct findings *findings, const struct utsname *system)
 {
 	long nr_cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
 	printf("%s %s on %s, %ld CPU%s, user %ld\n\n", system->sysname, system->release,
 	       system->machine, nr_cpus, plural((uint64_t)nr_cpus), (long)geteuid());
-	for (size_t i = 0; i < findings->nr; i++) {
-		const struct finding *finding = &findings->list[i];
-
-		printf("%-7s  %s: %s%s%s\n", state_name(finding->state), finding->name,
-		       finding->says, *finding->way_out ? "; " : "", finding->way_out);
-	}
+	for (size_t i = 0; i < findings->nr; i++)
+		print_finding(findings, i);
+	print_summary(findings);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "output/json_text.h"
+#include "output/text.h"
 #include "perf/event.h"
 #include "symbolize/array.h"
 
@@ -116,6 +117,19 @@ static void print_row(const struct row *row, int name_width, int source_width, i
 		printf("  %.*s\n", screen > used + 2 ? screen - used - 2 : 0, row->description);
 }
 
+/* Of those that cannot be opened, which follow. */
+static void print_rest_heading(const struct listing *list)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < list->nr_rows; i++)
+		nr += !list->rows[i].available;
+	if (nr)
+		printf("\n%zu event%s cannot be opened here now; adaptrace list -v says why, -a "
+		       "leaves them out:\n",
+		       nr, plural(nr));
+}
+
 static void print_table(const struct listing *list)
 {
 	int name_width = strlen("EVENT"), source_width = strlen("SOURCE");
@@ -127,10 +141,14 @@ static void print_table(const struct listing *list)
 	}
 	printf("  %-*s  %-*s  %s\n", name_width, "EVENT", source_width, "SOURCE", "DESCRIPTION");
 	for (size_t i = 0; i < list->nr_rows; i++)
-		print_row(&list->rows[i], name_width, source_width, screen);
+		if (list->rows[i].available)
+			print_row(&list->rows[i], name_width, source_width, screen);
+	print_rest_heading(list);
+	for (size_t i = 0; i < list->nr_rows; i++)
+		if (!list->rows[i].available)
+			print_row(&list->rows[i], name_width, source_width, screen);
 	if (screen)
-		printf("\n* can be opened now; u: its user side only; else: see adaptrace list "
-		       "-v\n");
+		printf("\n* can be opened now; u: its user side only\n");
 }
 
 /* -- in full ----------------------------------------------------------------------------------- */

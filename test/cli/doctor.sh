@@ -89,5 +89,15 @@ id=$(readelf -n "$libc" 2>/dev/null | sed -n 's/.*Build ID: //p')
 if [ -n "$id" ] && [ -e "/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug" ]; then
 	grep -q '^works    debug information: ' text || fail "libc's debug file is not found: $(cat text)"
 fi
-grep -Eqv '^(works  |limited|missing)  [A-Za-z]|^Linux|^$' text && fail "$(cat text)"
+grep -Eqv '^(works  |limited|missing)  [A-Za-z]|^Linux|^$|^[0-9]+ of [0-9]+ work, |^one command|^  [a-z]' text &&
+	fail "$(cat text)"
+# At the end stands the command that changes most.
+if as_user "$ADAPTRACE" doctor >text; grep -q '^limited  short tasks: as with whole CPUs$' text; then
+	sed -n '/^one command/,$p' text | tr '\n' ' ' |
+		grep -q 'mends [0-9]* of these (kernel side, whole CPUs, short tasks.*):   setcap' || fail "$(cat text)"
+fi
+# Events that cannot be opened stand below a line that says so.
+"$ADAPTRACE" list >text
+awk '/cannot be opened here now/ { below = 1; next } NR > 1 && NF { if ((/^[*u] / != 0) == below) exit 1 }' text ||
+	fail "list: $(cat text)"
 pass
