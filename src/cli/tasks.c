@@ -21,6 +21,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.inherited = nr_streams > 0,
 		.nobody = "swapper", /* an idle CPU, as perf calls it */
 		.scale = 1,
+		.room = {.most = TASKS_MAX_MAPPINGS},
 		.kept = UINT64_MAX,
 		.forget = forget,
 		.forget_arg = arg,
@@ -57,6 +58,7 @@ static struct process *add_process(struct tasks *tasks, pid_t pid, const struct 
 		free(process);
 		return NULL;
 	}
+	space_limit(process->space, &tasks->room);
 	HASH_ADD_INT(tasks->processes, pid, process);
 	if (process->hh.tbl)
 		return process;

@@ -18,6 +18,9 @@
 
 #define NO_THREAD UINT32_MAX
 
+/* Of mappings of code: those of a million, and less where many processes leave some to spare. */
+#define TASKS_MAX_MAPPINGS ((size_t)32 << 20)
+
 struct process {
 	pid_t pid; /* key */
 	struct space *space;
@@ -77,6 +80,7 @@ struct tasks {
 	const char *nobody;  /* what process 0 is called */
 	uint32_t scale;      /* units of event 0 that an occurrence stands for; 1 to begin with */
 
+	struct space_room room; /* for the mappings of all processes */
 	struct process *processes;
 	struct task *tasks;
 	struct task *oldest_ended; /* of the list of those that ended */

@@ -16,6 +16,7 @@
 #define STRETCH_SHIFT 20
 
 struct map_array {
+	struct space_room *room; /* NULL: there is no bound */
 	unsigned refs;
 	uint64_t generation; /* 0: not computed since the last change */
 	size_t nr, size;
@@ -28,25 +29,54 @@ _Static_assert(SPACE_MAX_MAPPINGS <= UINT16_MAX, "the numbers of mappings");
 struct space {
 	pid_t pid;
 	struct map_array *array; /* NULL: nothing is mapped */
+	struct space_room *room;
 };
+
+static size_t array_bytes(size_t size)
+{
+	return sizeof(struct map_array) + size * sizeof(struct mapping);
+}
 
 static void array_put(struct map_array *array)
 {
-	if (array && --array->refs == 0)
-		free(array);
+	if (!array || --array->refs)
+		return;
+	if (array->room)
+		array->room->used -= array_bytes(array->size);
+	free(array);
 }
 
-/* An array of one's own, in place of the one given, with room for size mappings if that is more. */
-static struct map_array *array_own(struct map_array *old, size_t size)
+static struct map_array *array_new(struct space_room *room, size_t size)
 {
 	struct map_array *array;
+
+	if (room && room->most - room->used < array_bytes(size)) {
+		errno = ENOSPC;
+		return NULL;
+	}
+	array = malloc(array_bytes(size));
+	if (!array)
+		return NULL;
+	if (room)
+		room->used += array_bytes(size);
+	array->room = room;
+	return array;
+}
+
+/*
+ * An array of the space's own in place of the one that it has, with room for size mappings if that
+ * is more; NULL with errno: it keeps what it has.
+ */
+static struct map_array *array_own(const struct space *space, size_t size)
+{
+	struct map_array *old = space->array, *array;
 
 	if (old && old->refs == 1 && size <= old->size)
 		return old;
 	if (old && size < old->nr)
 		size = old->nr;
 	size += size / 2;
-	array = malloc(sizeof(*array) + size * sizeof(array->maps[0]));
+	array = array_new(space->room, size);
 	if (!array)
 		return NULL;
 	array->refs = 1;
@@ -67,6 +97,7 @@ static struct space *space_with(pid_t pid, struct map_array *array)
 		return NULL;
 	space->pid = pid;
 	space->array = array;
+	space->room = NULL;
 	if (array)
 		array->refs++;
 	return space;
@@ -79,7 +110,16 @@ struct space *space_new(pid_t pid)
 
 struct space *space_fork(struct space *parent, pid_t pid)
 {
-	return space_with(pid, parent->array);
+	struct space *space = space_with(pid, parent->array);
+
+	if (space)
+		space->room = parent->room;
+	return space;
+}
+
+void space_limit(struct space *space, struct space_room *room)
+{
+	space->room = room;
 }
 
 void space_put(struct space *space)
@@ -239,9 +279,9 @@ int space_map(struct space *space, const struct mapping *map)
 	nr = (array ? array->nr : 0) - (splice.last - splice.first) + splice.nr;
 	if (nr > SPACE_MAX_MAPPINGS)
 		return -ENOSPC;
-	array = array_own(array, nr);
+	array = array_own(space, nr);
 	if (!array)
-		return -ENOMEM;
+		return -errno;
 	space->array = array;
 	memmove(array->maps + splice.first + splice.nr, array->maps + splice.last,
 	        (array->nr - splice.last) * sizeof(array->maps[0]));

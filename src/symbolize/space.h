@@ -24,6 +24,17 @@ struct space *space_new(pid_t pid);
 struct space *space_fork(struct space *parent, pid_t pid);
 void space_put(struct space *space);
 
+/*
+ * How much the arrays of several spaces may take together: those of as many processes as a target
+ * starts would have no bound.
+ */
+struct space_room {
+	size_t used, most; /* bytes */
+};
+
+/* An empty space takes what it needs from this room, and so do those that are forked from it. */
+void space_limit(struct space *space, struct space_room *room);
+
 pid_t space_pid(const struct space *space);
 
 /*
@@ -37,7 +48,7 @@ uint64_t space_generation(const struct space *space);
 
 /*
  * Enters a mapping, over whatever was there; one that continues its neighbour in the same module
- * joins it. 0, -ENOMEM, or -ENOSPC: the space is full and stays as it was.
+ * joins it. 0, -ENOMEM, or -ENOSPC: the space or its room is full, and it stays as it was.
  */
 int space_map(struct space *space, const struct mapping *mapping);
 /* Forgets all mappings, as exec does. */

@@ -222,6 +222,45 @@ static void random_mappings_match_the_oracle(void **state)
 	space_put(space);
 }
 
+/* Processes that fork and map share what they can, and the rest ends at the bound. */
+static void spaces_share_a_room(void **state)
+{
+	enum { NR_SPACES = 100, NR_MAPPINGS = 100 };
+	struct space_room room = {.most = 64 << 10};
+	struct space *spaces[NR_SPACES], *parent = space_new(1);
+	struct module module = {0};
+	unsigned refused = 0;
+	size_t used;
+
+	(void)state;
+	space_limit(parent, &room);
+	for (uint64_t i = 0; i < NR_MAPPINGS; i++)
+		assert_int_equal(space_map(parent, &(struct mapping){.start = i << 16,
+		                                                     .end = (i << 16) + 4096,
+		                                                     .module = &module}),
+		                 0);
+	used = room.used;
+	for (unsigned i = 0; i < NR_SPACES; i++)
+		spaces[i] = space_fork(parent, 2 + (pid_t)i);
+	assert_int_equal(room.used, used);
+	for (unsigned i = 0; i < NR_SPACES; i++) {
+		int err = space_map(spaces[i], &(struct mapping){.start = 1ULL << 40,
+		                                                 .end = (1ULL << 40) + 4096,
+		                                                 .module = &module});
+
+		assert_true(!err || err == -ENOSPC);
+		refused += err == -ENOSPC;
+		assert_non_null(space_find(spaces[i], 4095));
+	}
+	assert_in_range(refused, 1, NR_SPACES - 1);
+	assert_in_range(room.used, used + 1, room.most);
+	for (unsigned i = 0; i < NR_SPACES; i++)
+		space_put(spaces[i]);
+	assert_int_equal(room.used, used);
+	space_put(parent);
+	assert_int_equal(room.used, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -234,6 +273,7 @@ int main(void)
 		cmocka_unit_test(code_that_grows_stays_one_mapping),
 		cmocka_unit_test(mappings_are_bounded),
 		cmocka_unit_test(random_mappings_match_the_oracle),
+		cmocka_unit_test(spaces_share_a_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
