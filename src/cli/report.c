@@ -8,6 +8,7 @@
 #include "cli/reading.h"
 #include "cli/report_options.h"
 #include "cli/say.h"
+#include "output/function_name.h"
 #include "output/name_parts.h"
 #include "output/report.h"
 #include "output/report_job.h"
@@ -45,13 +46,32 @@ static void offer_name(struct suggest *suggest, const char *name)
 		suggest_offer(suggest, parts.best[0].name);
 }
 
+/* A name without what it takes, of which part it is, and what other tools add; NULL: no memory. */
+static char *plain_name(const char *typed)
+{
+	char *read = malloc(FUNCTION_NAME_SIZE), *text = malloc(FUNCTION_NAME_SIZE), *plain = NULL;
+	size_t whole;
+
+	if (read && text) {
+		function_name_read(typed, read);
+		whole = function_name_whole(read);
+		if (whole)
+			read[whole] = '\0';
+		plain = strdup(function_name_common(read, FUNCTION_NO_ARGUMENTS, text));
+	}
+	free(read);
+	free(text);
+	return plain;
+}
+
 static void say_near_names(const struct trace *trace, const struct report_command *command)
 {
 	char ending[4 * SUGGEST_NAME_MAX];
+	char *wanted = plain_name(command->function);
 	struct function_choice all;
 	struct suggest suggest;
 
-	suggest_init(&suggest, command->function);
+	suggest_init(&suggest, wanted ? wanted : command->function);
 	if (!function_choice_init(&all, trace, NAME_DOTS, !command->rows.report.no_inline))
 		for (size_t i = 0; i < all.nr; i++)
 			offer_name(&suggest, all.names[i]);
@@ -59,6 +79,7 @@ static void say_near_names(const struct trace *trace, const struct report_comman
 	suggest_print(&suggest, "; adaptrace report --all shows those there are", ending,
 	              sizeof(ending));
 	say("no sample is in a function named '%s'%s", command->function, ending);
+	free(wanted);
 }
 
 /* Prints up to MAX_CANDIDATES names that a user may have meant. */

@@ -1,6 +1,7 @@
 #include "output/annotation.h"
 
 #include "output/frame_names.h"
+#include "output/function_name.h"
 #include "symbolize/array.h"
 #include "symbolize/module.h"
 
@@ -20,7 +21,7 @@ struct collector {
 	char *text;
 };
 
-/* Whether a frame is in the function; source: its innermost line. */
+/* Whether a frame is in the function or a part of it; source: its innermost line. */
 static bool is_inside(const struct collector *collector, uint64_t frame,
                       struct trace_source *source)
 {
@@ -32,10 +33,10 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
 	*source = (struct trace_source){0};
 	if (nr)
 		*source = chain[collector->options->no_inline ? nr - 1 : 0];
-	if (!strcmp(frame_symbol(trace, frame, collector->text), function))
+	if (function_name_is_in(frame_symbol(trace, frame, collector->text), function))
 		return true;
 	for (size_t i = 0; i + 1 < nr && !collector->options->no_inline; i++)
-		if (!strcmp(trace_string(trace, chain[i].function), function))
+		if (function_name_is_in(trace_string(trace, chain[i].function), function))
 			return true;
 	return false;
 }

@@ -1,5 +1,6 @@
 #include "output/function_choice.h"
 
+#include "output/function_name.h"
 #include "output/map64.h"
 #include "output/name_parts.h"
 #include "output/profile.h"
@@ -12,7 +13,72 @@
 #include <string.h>
 
 /* How well a name fits. */
-enum rank { NOT_AT_ALL, AS_PART, AS_WORDS, AS_LAST_WORDS, IN_FULL };
+enum rank {
+	NOT_AT_ALL,
+	AS_PART,
+	AS_WORDS,
+	AS_LAST_WORDS,
+	WITHOUT_NUMBERS,   /* of lambdas and regions, which some tools do not print */
+	WITHOUT_ARGUMENTS, /* which inlined functions may lack in traces, and people leave out */
+	IN_ANOTHER_WRITING,
+	IN_FULL,
+};
+
+/* What a user typed, and the same as traces have it. */
+struct wanted {
+	const char *typed;
+	bool any; /* whatever there is */
+	bool has_arguments, has_numbers;
+	char read[FUNCTION_NAME_SIZE];
+	char forms[4][FUNCTION_NAME_SIZE]; /* by enum function_name_less */
+	char text[FUNCTION_NAME_SIZE];     /* of a name that is compared */
+};
+
+static struct wanted *wanted_new(const char *typed)
+{
+	struct wanted *wanted = malloc(sizeof(*wanted));
+
+	if (!wanted)
+		return NULL;
+	wanted->typed = typed;
+	wanted->any = !strcmp(typed, NAME_DOTS);
+	function_name_read(typed, wanted->read);
+	wanted->has_arguments = function_name_has_arguments(wanted->read);
+	for (unsigned less = 0; less < 4; less++)
+		if (function_name_common(wanted->read, less, wanted->forms[less]) !=
+		    wanted->forms[less])
+			wanted->forms[less][0] = '\0';
+	wanted->has_numbers = strcmp(wanted->forms[0], wanted->forms[FUNCTION_NO_NUMBERS]) != 0;
+	return wanted;
+}
+
+static bool has_form(struct wanted *wanted, const char *name, unsigned less)
+{
+	return wanted->forms[less][0] &&
+	       !strcmp(function_name_common(name, less, wanted->text), wanted->forms[less]);
+}
+
+/* Whether one of both alone says what the function takes. */
+static bool lacks_arguments(const struct wanted *wanted, const char *name)
+{
+	return wanted->has_arguments != function_name_has_arguments(name);
+}
+
+static enum rank rank_in_common(struct wanted *wanted, const char *name)
+{
+	const bool lacks = lacks_arguments(wanted, name);
+
+	if (has_form(wanted, name, 0))
+		return IN_ANOTHER_WRITING;
+	if (lacks && has_form(wanted, name, FUNCTION_NO_ARGUMENTS))
+		return WITHOUT_ARGUMENTS;
+	if (wanted->has_numbers)
+		return NOT_AT_ALL;
+	if (has_form(wanted, name, FUNCTION_NO_NUMBERS) ||
+	    (lacks && has_form(wanted, name, FUNCTION_NO_ARGUMENTS | FUNCTION_NO_NUMBERS)))
+		return WITHOUT_NUMBERS;
+	return NOT_AT_ALL;
+}
 
 static bool in_word(char c)
 {
@@ -50,7 +116,7 @@ static bool is_whole(const char *name, const char *wanted)
 	return end_of(name, wanted) && !strcmp(name + size - strlen(last), last);
 }
 
-static enum rank rank_of(const char *name, const char *wanted)
+static enum rank rank_as_typed(const char *name, const char *wanted)
 {
 	size_t size = strlen(wanted);
 	enum rank rank = NOT_AT_ALL;
@@ -74,6 +140,19 @@ static enum rank rank_of(const char *name, const char *wanted)
 	return rank;
 }
 
+static enum rank rank_of(struct wanted *wanted, const char *name)
+{
+	enum rank rank = rank_as_typed(name, wanted->typed), other;
+
+	if (rank == IN_FULL)
+		return rank;
+	/* A place in a function that has no name is no place in a named one. */
+	other = strstr(name, "+0x") ? NOT_AT_ALL : rank_as_typed(name, wanted->read);
+	rank = other > rank ? other : rank;
+	other = rank_in_common(wanted, name);
+	return other > rank ? other : rank;
+}
+
 static void forget(struct function_choice *choice)
 {
 	for (size_t i = 0; i < choice->nr; i++)
@@ -81,22 +160,39 @@ static void forget(struct function_choice *choice)
 	choice->nr = 0;
 }
 
-static int add_name(struct function_choice *choice, const char *name, const char *wanted)
+static int add_ranked(struct function_choice *choice, char *name, enum rank rank)
 {
-	enum rank rank = rank_of(name, wanted);
-	char **grown;
-
-	if (rank == NOT_AT_ALL || rank < choice->rank)
+	if (rank == NOT_AT_ALL || rank < choice->rank) {
+		free(name);
 		return 0;
+	}
 	if (rank > choice->rank)
 		forget(choice);
 	choice->rank = rank;
-	grown = array_grow(choice->names, choice->nr, sizeof(*grown));
-	if (!grown)
+	if (!ARRAY_ADD(choice->names, choice->nr, name))
+		return 0;
+	free(name);
+	return -ENOMEM;
+}
+
+/* A part that a compiler made of a function stands for the function, unless it is meant itself. */
+static int add_name(struct function_choice *choice, const char *name, struct wanted *wanted)
+{
+	size_t whole = function_name_whole(name);
+	char *text = whole ? strndup(name, whole) : strdup(name);
+	enum rank rank;
+
+	if (!text)
 		return -ENOMEM;
-	choice->names = grown;
-	choice->names[choice->nr] = strdup(name);
-	return choice->names[choice->nr++] ? 0 : -ENOMEM;
+	rank = wanted->any ? IN_FULL : rank_of(wanted, text);
+	if (whole && rank == NOT_AT_ALL) {
+		free(text);
+		text = strdup(name);
+		if (!text)
+			return -ENOMEM;
+		rank = rank_of(wanted, name);
+	}
+	return add_ranked(choice, text, rank);
 }
 
 /* Whether a string of the trace comes for the first time: many functions may have one name. */
@@ -108,7 +204,7 @@ static bool is_new(struct map64 *known, uint32_t string)
 }
 
 static int add_symbols(struct function_choice *choice, const struct trace *trace,
-                       const char *wanted)
+                       struct wanted *wanted)
 {
 	struct map64 known = {0};
 	const struct trace_symbol *symbol;
@@ -129,7 +225,7 @@ static int add_symbols(struct function_choice *choice, const struct trace *trace
 }
 
 static int add_inlined(struct function_choice *choice, const struct trace *trace,
-                       const char *wanted)
+                       struct wanted *wanted)
 {
 	const struct trace_source *source;
 	struct map64 known = {0};
@@ -144,7 +240,7 @@ static int add_inlined(struct function_choice *choice, const struct trace *trace
 
 /* What samples have an address of alone, or not even that: "[anon]+0x7f12", "[truncated]". */
 static int add_nameless(struct function_choice *choice, const struct trace *trace,
-                        const char *wanted)
+                        struct wanted *wanted)
 {
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	char *text = malloc(FRAME_TEXT_SIZE);
@@ -183,18 +279,21 @@ static void remove_doubles(struct function_choice *choice)
 }
 
 int function_choice_init(struct function_choice *choice, const struct trace *trace,
-                         const char *wanted, bool inlined)
+                         const char *typed, bool inlined)
 {
-	int err;
+	struct wanted *wanted = wanted_new(typed);
+	int err = wanted ? 0 : -ENOMEM;
 
 	*choice = (struct function_choice){0};
-	err = add_symbols(choice, trace, wanted);
+	if (!err)
+		err = add_symbols(choice, trace, wanted);
 	if (!err && inlined)
 		err = add_inlined(choice, trace, wanted);
-	if (!err && !choice->nr)
+	if (!err && (!choice->nr || (choice->rank < IN_FULL && strcmp(typed, wanted->read) != 0)))
 		err = add_nameless(choice, trace, wanted);
 	if (!err)
 		remove_doubles(choice);
+	free(wanted);
 	return err;
 }
 

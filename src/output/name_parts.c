@@ -42,3 +42,22 @@ const char *name_next_part(const char *name, const char *at)
 	}
 	return NULL;
 }
+
+const char *name_behind_bracket(const char *at, char open, char close)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		depth += *at == open ? 1 : *at == close ? -1 : 0;
+		if (!depth)
+			return at + 1;
+	}
+	return NULL;
+}
+
+bool name_ends_with(const char *name, size_t size, const char *end)
+{
+	size_t n = strlen(end);
+
+	return size >= n && !memcmp(name + size - n, end, n);
+}

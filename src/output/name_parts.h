@@ -3,6 +3,7 @@
 #ifndef OUTPUT_NAME_PARTS_H
 #define OUTPUT_NAME_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define NAME_DOTS "…" /* stand in a shortened name for what was left out */
@@ -16,5 +17,9 @@ size_t name_signs(const char *name, const char *at);
 int name_depth_behind(int depth, char c);
 /* Behind the next :: that is in no brackets which open from here on; NULL: there is none. */
 const char *name_next_part(const char *name, const char *at);
+/* Behind the bracket that closes the one here, counting this kind alone; NULL: there is none. */
+const char *name_behind_bracket(const char *at, char open, char close);
+/* Whether the first size bytes of a name end so. */
+bool name_ends_with(const char *name, size_t size, const char *end);
 
 #endif

@@ -1,3 +1,4 @@
+#include "output/function_name.h"
 #include "output/profile_build.h"
 #include "output/profile_view.h"
 #include "symbolize/array.h"
@@ -31,7 +32,8 @@ static bool *names_wanted(const struct profile *profile, const char *function)
 	char *text = malloc(FRAME_TEXT_SIZE);
 
 	for (uint32_t i = 0; wanted && text && i < profile->names.nr; i++)
-		wanted[i] = !strcmp(frame_name_symbol(&profile->names, i, text), function);
+		wanted[i] =
+			function_name_is_in(frame_name_symbol(&profile->names, i, text), function);
 	if (!text) {
 		free(wanted);
 		wanted = NULL;

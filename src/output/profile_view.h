@@ -4,7 +4,8 @@
  *     main → a → f → b → f → c      callers of f: f ← a ← main      callees: f → b → f → c
  *
  * Of a function that is on a stack several times the outermost call counts, and so every sample
- * counts once. Functions of one name are one, whatever modules they are in.
+ * counts once. Functions of one name are one, whatever modules they are in, and so are the parts
+ * that a compiler made of them.
  */
 #ifndef OUTPUT_PROFILE_VIEW_H
 #define OUTPUT_PROFILE_VIEW_H

@@ -69,11 +69,6 @@ static void elide(char *name, int level, const char *openings)
 	*to = 0;
 }
 
-static bool ends_with(const char *name, size_t size, const char *end)
-{
-	return size >= strlen(end) && !strncmp(name + size - strlen(end), end, strlen(end));
-}
-
 /* In <type as trait>::name, as Rust says it, puts dots for what type and trait are in. */
 static void cut_qualifiers(char *name)
 {
@@ -108,14 +103,14 @@ static void cut_arguments(char *name)
 	size_t size = strlen(name);
 	int depth = 0;
 
-	if (ends_with(name, size, " const"))
+	if (name_ends_with(name, size, " const"))
 		size -= strlen(" const");
-	if (!ends_with(name, size, ")"))
+	if (!name_ends_with(name, size, ")"))
 		return;
 	do
 		depth += name[--size] == ')' ? 1 : name[size] == '(' ? -1 : 0;
 	while (depth && size);
-	if (size && !ends_with(name, size, "operator"))
+	if (size && !name_ends_with(name, size, "operator"))
 		name[size] = 0;
 }
 

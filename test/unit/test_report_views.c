@@ -364,6 +364,97 @@ static void closures_are_found_by_their_own_names(void **state)
 	world_close(&w);
 }
 
+/* What a compiler made of a function is shown with it, and has the names that other tools print. */
+static void parts_are_found_by_the_whole(void **state)
+{
+	static const struct named_range named[] = {
+		{2, 0, 16, "matmul (omp region 0)"},
+		{2, 16, 32, "matmul (omp region 1)"},
+		{2, 32, 48, "matmul"},
+		{2, 48, 64, "Pair::compute(int) (omp region)"},
+		{2, 64, 80,
+	         "double ns::sum<double>(std::vector<double, std::allocator<double> >&)"},
+		{2, 80, 96, "force"},
+		{2, 96, 112, "main::{lambda(int)#1}::operator()(int) const"},
+		{2, 112, 128, "main::{lambda(char)#2}::operator()(char) const"},
+		{2, 128, 144, "g(int)"},
+		{2, 144, 160, "g(long)"},
+		{2, 160, 176, "name[abi:cxx11](int)"},
+		{2, 176, 192, "memcpy"},
+	};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	put_many(&w, 10);
+	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
+	check_choice(trace, "matmul", 1, "matmul");
+	check_choice(trace, "matmu", 1, "matmul");
+	check_choice(trace, "matmul._omp_fn.0", 1, named[0].name);
+	check_choice(trace, "matmul (omp region 1)", 1, named[1].name);
+	check_choice(trace, "matmul._omp_fn.2", 0, NULL);
+	check_choice(trace, "omp region 1", 1, named[1].name);
+	check_choice(trace, "compute", 1, "Pair::compute(int)");
+	check_choice(trace, "_ZN4Pair7computeEi", 1, "Pair::compute(int)");
+	check_choice(trace, "_ZN4Pair7computeEi.omp_outlined", 1, named[3].name);
+	check_choice(trace, "Pair::compute(int) [clone .omp_outlined]", 1, named[3].name);
+	check_choice(trace, "double ns::sum<double>(std::vector<double>&)", 0, NULL);
+	check_choice(trace, "ns::sum<double>(std::vector<double, std::allocator<double>>&)", 1,
+	             named[4].name);
+	check_choice(trace, "_ZN2ns3sumIdEEdRSt6vectorIT_SaIS2_EE", 1, named[4].name);
+	check_choice(trace, "_ZL5forceRSt6vectorIdSaIdEE", 1, "force");
+	check_choice(trace, "force(std::vector<double, std::allocator<double> >&)+0x1c", 1,
+	             "force");
+	check_choice(trace, "main::'lambda0'(char)::operator()(char) const", 1, named[7].name);
+	check_choice(trace, "main()::<lambda(int)>::operator()(int) const", 1, named[6].name);
+	check_choice(trace, "main::{lambda#2}::operator()", 1, named[7].name);
+	check_choice(trace, "main::{lambda#3}::operator()", 0, NULL);
+	check_choice(trace, "_Z1gi", 1, "g(int)");
+	check_choice(trace, "g", 2, "g(int)");
+	check_choice(trace, "_Z1gd", 0, NULL);
+	check_choice(trace, "name(int)", 1, named[10].name);
+	check_choice(trace, "name", 1, named[10].name);
+	check_choice(trace, "memcpy@@GLIBC_2.14", 1, "memcpy");
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* The code, the callers and the callees of a function are those of its parts, too. */
+static void views_have_all_parts(void **state)
+{
+	static const struct named_range named[] = {
+		{2, 0, 16, "f"},
+		{2, 16, 32, "f (omp region 0)"},
+		{2, 32, 48, "f2 (omp region 0)"},
+		{2, 48, 64, "f [clone .avx2]"},
+	};
+	struct report_options options = {.limit = UINT32_MAX, .function = "f"};
+	struct profile_view view = {"f", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
+	struct annotation annotation;
+	struct profile *profile;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10);
+	for (uint64_t i = 0; i < 4; i++)
+		put_next(&w, (struct hmb_sample){.step = 97081, .leaf = 2ULL << 32 | 16 * i});
+	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	assert_int_equal(annotation_init(&annotation, profile, &options), 0);
+	assert_int_equal(annotation.samples, 3);
+	assert_int_equal(annotation.nr_codes, 3);
+	annotation_fini(&annotation);
+	assert_int_equal(profile_view_make(profile, &view), 0);
+	assert_int_equal(view.samples, 3);
+	profile_free(profile);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* So many rows have this in the column of modules. */
 static void expect_module(const struct trace *trace, unsigned keys, const char *module, unsigned nr)
 {
@@ -636,6 +727,8 @@ int main(void)
 		cmocka_unit_test(rows_of_one_function_add_up),
 		cmocka_unit_test(functions_are_found_by_name),
 		cmocka_unit_test(closures_are_found_by_their_own_names),
+		cmocka_unit_test(parts_are_found_by_the_whole),
+		cmocka_unit_test(views_have_all_parts),
 		cmocka_unit_test(what_has_no_symbol_is_found),
 		cmocka_unit_test(code_adds_up),
 		cmocka_unit_test(hot_lines_stand_in_their_source),
