@@ -1,4 +1,5 @@
 #include "output/diff.h"
+#include "output/diff_names.h"
 #include "output/report_rows.h"
 #include "symbolize/array.h"
 
@@ -20,22 +21,39 @@ struct sightings {
 	struct sighting *rows;
 	size_t nr;
 	unsigned nr_keys;
+	struct diff_names names;
 };
 
 /* --- what rows say ---------------------------------------------------------------------------- */
 
+/* A function by its name on both sides. */
+static const char *function_cell(const struct sightings *seen, const struct profile *profile,
+                                 const struct profile_row *row, const char *cell)
+{
+	if (row->name == PROFILE_NONE)
+		return cell;
+	return diff_names_common(
+		&seen->names,
+		frame_module_text(profile->trace, profile->names.names[row->name].frame), cell);
+}
+
 /* What all cells of a row say; NULL: no memory. */
-static char *row_cells(const struct profile *profile, const struct profile_row *row,
-                       const struct report_options *options, char *text)
+static char *row_cells(const struct sightings *seen, const struct profile *profile,
+                       const struct profile_row *row, const struct report_options *options,
+                       char *text)
 {
 	char *cells = NULL;
 	size_t size = 0;
 
 	for (unsigned k = 0; k < options->nr_keys; k++) {
 		const char *cell = report_cell(profile, row, options->keys[k], text);
-		size_t more = strlen(cell) + 1;
-		char *grown = realloc(cells, size + more);
+		size_t more;
+		char *grown;
 
+		if (options->keys[k] == PROFILE_BY_SYMBOL)
+			cell = function_cell(seen, profile, row, cell);
+		more = strlen(cell) + 1;
+		grown = realloc(cells, size + more);
 		if (!grown) {
 			free(cells);
 			return NULL;
@@ -86,7 +104,7 @@ static int see_run(struct sightings *seen, const struct diff *diff, unsigned sid
 
 		if (!profile->rows[i].self)
 			continue;
-		cells = row_cells(profile, &profile->rows[i], options, text);
+		cells = row_cells(seen, profile, &profile->rows[i], options, text);
 		if (!cells)
 			return -ENOMEM;
 		seen->rows[seen->nr++] = (struct sighting){cells, side, run, i};
@@ -108,12 +126,16 @@ static int see_all(struct sightings *seen, const struct diff *diff,
                    const struct report_options *options)
 {
 	char *text = malloc(CELL_SIZE);
-	int err = 0;
+	unsigned keys = 0;
+	int err;
 
 	*seen = (struct sightings){
 		.rows = calloc(most_rows(diff), sizeof(*seen->rows)),
 		.nr_keys = options->nr_keys,
 	};
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		keys |= options->keys[k];
+	err = diff_names_init(&seen->names, diff->runs, keys);
 	if (!text || !seen->rows)
 		err = -ENOMEM;
 	for (unsigned side = 0; side < DIFF_SIDES && !err; side++)
@@ -130,6 +152,7 @@ static void forget_all(struct sightings *seen)
 	for (size_t i = 0; i < seen->nr; i++)
 		free(seen->rows[i].cells);
 	free(seen->rows);
+	diff_names_fini(&seen->names);
 }
 
 /* --- values and their errors ------------------------------------------------------------------ */

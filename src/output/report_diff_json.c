@@ -5,6 +5,7 @@
 #include "output/warnings.h"
 
 #include <math.h>
+#include <string.h>
 
 struct diff_json {
 	const struct diff_report *report;
@@ -41,12 +42,25 @@ static void name_file(const struct profile *profile, const struct profile_row *r
 		              text_file_name(trace_string(profile->trace, name->file)));
 }
 
+/* Functions have other names in other traces: what is told is the one that all columns have. */
+static void name_function(const struct diff_row *row, const struct report_options *options,
+                          struct json_object *object)
+{
+	const char *cell = row->cells;
+
+	for (unsigned k = 0; k < options->nr_keys; k++, cell += strlen(cell) + 1)
+		if (options->keys[k] == PROFILE_BY_SYMBOL &&
+		    row->profile->rows[row->number].name != PROFILE_NONE)
+			json_add_text(object, "symbol", cell);
+}
+
 static struct json_object *row_object(const struct diff_row *row, const struct diff_report *report)
 {
 	struct json_object *object = json_new();
 
 	report_row_json(row->profile, &row->profile->rows[row->number], report->options, object);
 	name_file(row->profile, &row->profile->rows[row->number], object);
+	name_function(row, report->options, object);
 	json_add(object, "change", number(report, row->change));
 	json_add(object, "error", number(report, row->error));
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {

@@ -190,6 +190,90 @@ static void names_are_told_in_full(void **state)
 	end(&after);
 }
 
+/* A run with 100 samples in each of functions with these names, up to NULL. */
+static void record_named(struct run *run, const char *const *names)
+{
+	struct named_range ranges[8];
+	char functions[9] = "";
+	uint32_t nr = 0;
+
+	for (; names[nr]; nr++) {
+		ranges[nr] = (struct named_range){2, 16 * nr, 16 * nr + 16, names[nr]};
+		functions[nr] = (char)('a' + nr);
+	}
+	record(run, functions, 100);
+	trace_close(run->trace);
+	run->trace = world_named(&run->world, ranges, nr);
+}
+
+/* How many functions of two runs match. */
+static unsigned nr_matched(const char *const *before, const char *const *after)
+{
+	struct run runs[DIFF_SIDES];
+	struct diff_row *rows;
+	unsigned nr = 0;
+
+	record_named(&runs[DIFF_BEFORE], before);
+	record_named(&runs[DIFF_AFTER], after);
+	rows = compare(&runs[DIFF_BEFORE], &runs[DIFF_AFTER], false);
+	for (size_t i = 0; rows[i].cells; i++)
+		nr += rows[i].of[DIFF_BEFORE].mean > 0 && rows[i].of[DIFF_AFTER].mean > 0;
+	free_rows(rows);
+	end(&runs[DIFF_BEFORE]);
+	end(&runs[DIFF_AFTER]);
+	return nr;
+}
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* By what their names have in common, where that is one function's on each side. */
+static void compilers_name_functions_differently(void **state)
+{
+	(void)state;
+	assert_int_equal(nr_matched(NAMES("force(std::vector<double, std::allocator<double> >&)"),
+	                            NAMES("force")),
+	                 1);
+	assert_int_equal(nr_matched(NAMES("double ns::sum<double>(double)", "ns::g(int)"),
+	                            NAMES("ns::sum<double>", "ns::g")),
+	                 2);
+	assert_int_equal(nr_matched(NAMES("f (omp region 0)", "f"), NAMES("f (omp region)", "f")),
+	                 2);
+	assert_int_equal(nr_matched(NAMES("main::{lambda(int)#1}::operator()(int) const",
+	                                  "main::{lambda(char)#2}::operator()(char) const"),
+	                            NAMES("main::$_0::operator()(int) const",
+	                                  "main::$_1::operator()(char) const")),
+	                 2);
+	assert_int_equal(
+		nr_matched(NAMES("main::{lambda(int)#1}::operator()(int) const",
+	                         "main::{lambda(int)#2}::operator()(int) const"),
+	                   NAMES("main::{lambda#1}::operator()", "main::{lambda#2}::operator()")),
+		2);
+	assert_int_equal(nr_matched(NAMES("name[abi:cxx11](int)"), NAMES("name")), 1);
+	assert_int_equal(nr_matched(NAMES("f(int) [clone .avx2]"), NAMES("f(int)")), 1);
+}
+
+static void doubtful_names_do_not_match(void **state)
+{
+	(void)state;
+	assert_int_equal(nr_matched(NAMES("f(int)", "f(long)"), NAMES("f")), 0);
+	assert_int_equal(nr_matched(NAMES("f(int)", "f(long)"), NAMES("f(int)", "f")), 1);
+	assert_int_equal(nr_matched(NAMES("f(int)", "f(long)"), NAMES("f(int)", "f(long)")), 2);
+	assert_int_equal(nr_matched(NAMES("f<int>(int)"), NAMES("f<long>(long)")), 0);
+	assert_int_equal(nr_matched(NAMES("f (omp region 0)", "f (omp region 1)"),
+	                            NAMES("f (omp region)", "f (omp region 2)")),
+	                 0);
+	assert_int_equal(nr_matched(NAMES("f (omp region 0)"), NAMES("g (omp region 0)")), 0);
+	assert_int_equal(nr_matched(NAMES("f (omp region 0)"), NAMES("(omp region)")), 0);
+	assert_int_equal(nr_matched(NAMES("f (omp region 0)"), NAMES("f")), 0);
+	assert_int_equal(nr_matched(NAMES("f@plt"), NAMES("f")), 0);
+	assert_int_equal(nr_matched(NAMES("a::f(int)"), NAMES("b::f(int)")), 0);
+	assert_int_equal(
+		nr_matched(NAMES("main::{lambda#1}::operator()", "main::{lambda#2}::operator()"),
+	                   NAMES("main::$_0::operator()(int) const",
+	                         "main::$_1::operator()(int) const")),
+		0);
+}
+
 static void the_largest_change_comes_first(void **state)
 {
 	struct diff_row *rows = compare_recorded("abbc", 100, "aaaabc", 100, false);
@@ -839,6 +923,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_largest_change_comes_first),
 		cmocka_unit_test(names_are_told_in_full),
+		cmocka_unit_test(compilers_name_functions_differently),
+		cmocka_unit_test(doubtful_names_do_not_match),
 		cmocka_unit_test(errors_of_both_runs_add_up),
 		cmocka_unit_test(one_sample_more_or_less_means_nothing),
 		cmocka_unit_test(what_was_not_sampled_is_no_change),
