@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ELSEWHERE (UINT32_MAX - 1)
 
@@ -227,7 +228,8 @@ static int make_lines(struct annotation *annotation, uint32_t limit)
 
 /* --- code ------------------------------------------------------------------------------------- */
 
-int64_t annotation_began(const struct annotation *annotation)
+/* Seconds since 1970 when the run began, rounded up. */
+static int64_t began(const struct annotation *annotation)
 {
 	return (int64_t)(trace_run(annotation->trace)->real_start / 1000000000) + 1;
 }
@@ -246,7 +248,7 @@ static void read_code(const struct annotation *annotation, struct hot_code *code
 	id.size = module->build_id_size <= BUILD_ID_MAX ? module->build_id_size : 0;
 	memcpy(id.bytes, module->build_id, id.size);
 	code->err = module_code_read(&code->code, trace_string(trace, module->path), &id,
-	                             annotation_began(annotation), code->address,
+	                             began(annotation), code->address,
 	                             code->address + (symbol->hi - symbol->lo));
 }
 
@@ -294,6 +296,61 @@ static int make_codes(struct annotation *annotation)
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+/* --- sources ---------------------------------------------------------------------------------- */
+
+/* Stores that know no times give all files this one, or one second more. */
+#define NO_TIME_NS ((uint64_t)86400 * 1000000000)
+
+/* When a module that has code of the file was made, in ns since 1970; 0: not known. */
+static uint64_t made_at(const struct annotation *annotation, uint32_t file)
+{
+	const struct trace *trace = annotation->trace;
+	struct stat st;
+
+	for (uint32_t i = 0; i < annotation->nr_codes; i++) {
+		const struct hot_code *code = &annotation->codes[i];
+		const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
+
+		for (uint32_t k = 0; k < code->nr && !code->err; k++) {
+			if (annotation->places[code->first + k].file != file ||
+			    stat(trace_string(trace, trace_module(trace, symbol->module)->path),
+			         &st))
+				continue;
+			return source_text_time(&st) > NO_TIME_NS ? source_text_time(&st) : 0;
+		}
+	}
+	return 0;
+}
+
+/* The program may have been made while it was recorded. */
+static const char *changed_when(const struct annotation *annotation, uint32_t file,
+                                uint64_t changed)
+{
+	const struct trace_run *run = trace_run(annotation->trace);
+	uint64_t start = run->real_start, made = made_at(annotation, file);
+	bool made_in_run = made > start && made - start <= run->end - run->start;
+
+	if (changed > (made_in_run ? made : start))
+		return "the file was changed since";
+	return made && changed > made ? "the file is newer than the program" : NULL;
+}
+
+const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
+                              struct source_text *source)
+{
+	int err = source_text_read(source, trace_string(annotation->trace, line->file));
+	const char *problem;
+
+	if (!line->file)
+		return NULL;
+	if (err)
+		return err == -ENOENT ? "the file is not here" : "the file cannot be read";
+	problem = changed_when(annotation, line->file, source->changed);
+	if (problem)
+		source_text_fini(source);
+	return problem;
 }
 
 int annotation_init(struct annotation *annotation, const struct profile *profile,

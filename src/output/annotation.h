@@ -6,6 +6,7 @@
 #define OUTPUT_ANNOTATION_H
 
 #include "output/report.h"
+#include "output/source_text.h"
 
 #include "symbolize/disassembler.h"
 #include "symbolize/module_code.h"
@@ -76,7 +77,12 @@ void annotation_row_text(const struct hot_code *code, const struct trace_symbol 
 const char *annotation_problem(const struct hot_code *code,
                                const struct disassembler *disassembler);
 
-/* Seconds since 1970 when the run began, rounded up. */
-int64_t annotation_began(const struct annotation *annotation);
+/*
+ * The text of the source file of these lines, to be given to source_text_fini(). NULL, or why there
+ * is none, in a few words. A file that was changed after the run began, or after the program was
+ * made of it, has other lines.
+ */
+const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
+                              struct source_text *source);
 
 #endif

@@ -61,15 +61,6 @@ size_t function_name_whole(const char *name)
 	return whole < size ? whole : 0;
 }
 
-bool function_name_is_in(const char *name, const char *function)
-{
-	size_t size = strlen(function);
-
-	if (strncmp(name, function, size) != 0)
-		return false;
-	return !name[size] || (name[size] == ' ' && function_name_whole(name) == size);
-}
-
 /* --- the common form: words ------------------------------------------------------------------- */
 
 struct form {
@@ -471,4 +462,29 @@ bool function_name_has_arguments(const char *name)
 	struct arguments arguments;
 
 	return find_arguments(name, whole ? whole : strlen(name), &arguments);
+}
+
+/* A part has the name that linkers know, with what the function takes; an inlined one may not. */
+static bool is_part_of(const char *name, size_t whole, const char *function)
+{
+	char part[FUNCTION_NAME_SIZE], forms[2][FUNCTION_NAME_SIZE] = {""};
+
+	if (!whole || whole >= sizeof(part) || function_name_has_arguments(function))
+		return false;
+	memcpy(part, name, whole);
+	part[whole] = '\0';
+	return !strcmp(function_name_common(part, FUNCTION_NO_ARGUMENTS, forms[0]),
+	               function_name_common(function, FUNCTION_NO_ARGUMENTS, forms[1]));
+}
+
+bool function_name_is_in(const char *name, const char *function)
+{
+	size_t size = strlen(function), whole;
+
+	if (!strcmp(name, function))
+		return true;
+	whole = function_name_whole(name);
+	if (whole == size && !strncmp(name, function, size))
+		return whole;
+	return is_part_of(name, whole, function);
 }

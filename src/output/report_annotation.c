@@ -3,7 +3,6 @@
 #include "output/frame_names.h"
 #include "output/report_columns.h"
 #include "output/report_text.h"
-#include "output/source_text.h"
 #include "output/text.h"
 
 #include "symbolize/array.h"
@@ -181,14 +180,11 @@ static void put_file(const struct annotation_text *out, uint32_t first, uint32_t
 		.nr = end - first,
 		.rest = rest,
 	};
-	int err = source_text_read(&file.source, path);
+	const char *problem = annotation_source(annotation, file.lines, &file.source);
 
 	put_name(out, *path ? path : "no line is known");
-	if (*path && err)
-		fprintf(out->to, ": %s",
-		        err == -ENOENT ? "the file is not here" : "the file cannot be read");
-	else if (*path && file.source.changed >= annotation_began(annotation))
-		fputs(": the file was changed since", out->to);
+	if (*path && problem)
+		fprintf(out->to, ": %s", problem);
 	fputc('\n', out->to);
 	put_file_lines(out, &file);
 	source_text_fini(&file.source);

@@ -2,7 +2,6 @@
 #include "output/frame_names.h"
 #include "output/json_text.h"
 #include "output/report_annotation.h"
-#include "output/source_text.h"
 
 #include "symbolize/frame.h"
 
@@ -23,7 +22,8 @@ static void add_place(const struct annotation *annotation, struct json_object *o
 }
 
 static void put_line(struct json_out *out, const struct annotation *annotation,
-                     const struct hot_line *line, const struct source_text *source)
+                     const struct hot_line *line, const struct source_text *source,
+                     const char *problem)
 {
 	const char *text = source_text_line(source, line->line);
 	struct json_object *object = json_new();
@@ -31,6 +31,7 @@ static void put_line(struct json_out *out, const struct annotation *annotation,
 	add_place(annotation, object, line->file, line->line);
 	add_weights(object, line->self, line->samples);
 	json_add_text(object, "source", text);
+	json_add_text(object, "problem", problem);
 	json_put(out, object);
 }
 
@@ -42,15 +43,15 @@ static void put_lines(struct json_out *out, const struct annotation *annotation)
 	fputs("\"lines\":[", out->to);
 	for (uint32_t i = 0; i < annotation->nr_lines; i = end) {
 		struct source_text source;
+		const char *problem;
 
 		end = annotation_file_end(annotation, i);
-		source_text_read(&source,
-		                 trace_string(annotation->trace, annotation->lines[i].file));
+		problem = annotation_source(annotation, &annotation->lines[i], &source);
 		for (uint32_t k = i; k < end; k++) {
 			if (!annotation->lines[k].hottest)
 				continue;
 			fputs(comma, out->to);
-			put_line(out, annotation, &annotation->lines[k], &source);
+			put_line(out, annotation, &annotation->lines[k], &source, problem);
 			comma = ",";
 		}
 		source_text_fini(&source);

@@ -52,7 +52,7 @@ int source_text_read(struct source_text *source, const char *path)
 	if (st.st_size > MAX_SIZE)
 		err = -EFBIG;
 	if (!err) {
-		source->changed = st.st_mtim.tv_sec;
+		source->changed = source_text_time(&st);
 		source->text = target_file_read(fd, MAX_SIZE, &size);
 		err = source->text ? split(source, size) : -ENOMEM;
 	}

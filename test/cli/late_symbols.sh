@@ -48,6 +48,7 @@ done
 touch -d '+1 hour' app.c
 "$ADAPTRACE" report --annotate hot --symbols=tree | grep -q '^/.*/app.c: the file was changed since$' ||
 	fail "other lines"
+"$ADAPTRACE" report --annotate hot --symbols=tree | grep 'x \* 31' && fail "text of other lines"
 
 echo "-- a library that had gone before anybody could read it"
 cat >gone.c <<'EOF'

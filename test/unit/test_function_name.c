@@ -105,6 +105,10 @@ static void parts_are_of_their_function(void **state)
 	assert_false(function_name_is_in("matmul (omp region 0)", "matmul (omp region 1)"));
 	assert_false(function_name_is_in("matmul2 (omp region 0)", "matmul"));
 	assert_false(function_name_is_in("matmul", "matmul (omp region 0)"));
+	assert_true(function_name_is_in("f(int) (omp region 0)", "f"));
+	assert_false(function_name_is_in("f(int)", "f"));
+	assert_false(function_name_is_in("f(int) (omp region 0)", "f(long)"));
+	assert_false(function_name_is_in("(omp region 0)", ""));
 	same("matmul (omp region 0)", "matmul (omp region)", FUNCTION_NO_NUMBERS);
 	apart("matmul (omp region 0)", "matmul (omp region)", 0);
 	apart("matmul (omp region 0)", "matmul (omp copy 0)", FUNCTION_NO_NUMBERS);
