@@ -30,12 +30,17 @@ static double permitted_rate(const struct guard *guard)
 	return most < 2 * spare ? most / 2 : most - spare;
 }
 
+bool guard_affords(const struct guard *guard, double period)
+{
+	return guard->max_overhead <= 0 ||
+	       2.0 * (double)guard->price * guard->nr_clocks <= guard->max_overhead * period;
+}
+
 static bool may_start(const struct guard *guard, double period)
 {
 	if (guard->max_rate && permitted_rate(guard) * period < 1e9)
 		return false;
-	return guard->max_overhead <= 0 ||
-	       2.0 * (double)guard->price * guard->nr_clocks <= guard->max_overhead * period;
+	return guard_affords(guard, period);
 }
 
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)

@@ -38,6 +38,8 @@ struct guard {
 /* Of one clock. */
 void guard_init(struct guard *guard, double max_overhead, uint64_t price);
 
+/* Whether samples of the clocks with this period, ns, cost no more than their share. */
+bool guard_affords(const struct guard *guard, double period);
 /* The shift at which a clock with this base period costs no more than its share, unthrottled. */
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
 

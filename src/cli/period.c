@@ -46,3 +46,15 @@ uint64_t period_base(const struct event *event, double frequency, uint64_t perio
 		                                    : DEFAULT_CLOCK_NS);
 	return period > LEAST_CLOCK_NS ? period : LEAST_CLOCK_NS;
 }
+
+struct period_choice period_choice(const struct event *event, double frequency, uint64_t period)
+{
+	bool own = event->period || event->freq;
+	double wished = own ? (double)event->freq : frequency;
+
+	return (struct period_choice){
+		.frequency = wished > 0 ? wished : 1e9 / DEFAULT_CLOCK_NS,
+		.is_exact = own ? event->period != 0 : period != 0,
+		.is_default = !(wished > 0),
+	};
+}

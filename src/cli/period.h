@@ -16,4 +16,12 @@
  */
 uint64_t period_base(const struct event *event, double frequency, uint64_t period);
 
+/* What was wished for, by the same arguments. */
+struct period_choice {
+	double frequency; /* Hz; of clocks */
+	bool is_exact;    /* the base period is what was wished for */
+	bool is_default;  /* no frequency was given */
+};
+struct period_choice period_choice(const struct event *event, double frequency, uint64_t period);
+
 #endif

@@ -514,43 +514,129 @@ static void what_was_measured_is_told(void **state)
 	hmb_free(s->hmb);
 }
 
-/* --- the last line ---------------------------------------------------------------------------- */
+/* --- the last lines --------------------------------------------------------------------------- */
 
-static void last_line(struct world *w, char line[200])
+enum { NR_STORED = 7, LINES_SIZE = 500 };
+
+static void last_lines(struct world *w, char lines[LINES_SIZE])
 {
-	int here = dup(STDERR_FILENO), fd = memfd_create("line", MFD_CLOEXEC);
+	int here = dup(STDERR_FILENO), fd = memfd_create("lines", MFD_CLOEXEC);
 
 	dup2(fd, STDERR_FILENO);
 	status_final(&w->session, 1000);
 	dup2(here, STDERR_FILENO);
-	line[pread(fd, line, 199, 0)] = '\0';
+	lines[pread(fd, lines, LINES_SIZE - 1, 0)] = '\0';
 	close(here);
 	close(fd);
+}
+
+static void expect_last(struct world *w, const char *part)
+{
+	char lines[LINES_SIZE];
+
+	last_lines(w, lines);
+	if (!strstr(lines, part))
+		fail_msg("'%s' is not in '%s'", part, lines);
+}
+
+/* Some samples of the first event, a clock; of the second none. */
+static void setup_last(struct world *w, struct hmb *hmb, struct hmb_ledger *ledger,
+                       const uint64_t *period)
+{
+	struct trace_run *run = tables_run(w->session.tables);
+
+	for (unsigned e = 0; e < NR_EVENTS; e++) {
+		assert_non_null(tables_add_event(w->session.tables));
+		w->options.events[e].scale = 1;
+		w->sampler.events[e].base_period = period;
+	}
+	*ledger = (struct hmb_ledger){0};
+	*hmb = (struct hmb){.ledger = ledger};
+	hmb->kinds[0].levels[NR_LEVELS - 1].nr_before = NR_STORED;
+	w->session.hmb = hmb;
+	w->options.events[0].unit = EVENT_NS;
+	w->options.events[1].unit = EVENT_COUNT;
+	w->options.output[0] = 'x';
+	run->end = run->start + 2500000000;
 }
 
 static void the_last_line_tells_of_losses(void **state)
 {
 	struct world *w = *state;
 	uint64_t period = 1000000;
-	struct hmb_ledger ledger = {0};
-	struct hmb hmb = {.ledger = &ledger};
-	char line[200];
+	struct hmb_ledger ledger;
+	struct hmb hmb;
 
-	for (unsigned e = 0; e < NR_EVENTS; e++)
-		assert_non_null(tables_add_event(w->session.tables));
-	w->session.hmb = &hmb;
-	w->options.events[0].unit = EVENT_NS;
-	w->options.events[0].scale = 1;
-	w->sampler.events[0].base_period = &period;
-	last_line(w, line);
-	assert_non_null(strstr(line, "1000 Hz now, 0 lost \u2192"));
+	setup_last(w, &hmb, &ledger, &period);
+	expect_last(w, "\nadaptrace: 7 samples in 2.500 s, 0 bytes of 0 bytes, ");
+	expect_last(w, "1000 Hz now, 0 lost \u2192 x (1000 bytes)\n");
 	w->lost[1][1] = 2;
 	w->sources[2].throttled = 1;
-	last_line(w, line);
-	assert_non_null(strstr(line, " 2 lost, throttled 1 time \u2192"));
+	expect_last(w, " 2 lost, throttled 1 time \u2192");
 	w->sources[0].throttled = 6;
-	last_line(w, line);
-	assert_non_null(strstr(line, " 2 lost, throttled 7 times \u2192"));
+	expect_last(w, " 2 lost, throttled 7 times \u2192");
+	hmb.kinds[0].levels[NR_LEVELS - 1].nr_before = 0;
+	hmb.kinds[1].levels[NR_LEVELS - 1].nr_before = 1;
+	expect_last(w, "adaptrace: 1 sample in 2.500 s, ");
+}
+
+static void reduce(struct world *w, uint32_t kind, uint32_t floor, enum hmb_cause cause)
+{
+	struct hmb_ledger *ledger = tables_ledger(w->session.tables);
+
+	ledger->reductions[ledger->nr_reductions++] =
+		(struct hmb_reduction){.kind = kind, .floor = floor, .cause = cause};
+	w->session.hmb->ledger->floor[kind] = floor;
+}
+
+/* A rate that the user did not ask for has its reason in a line of its own. */
+static void the_rate_has_a_reason(void **state)
+{
+	struct world *w = *state;
+	uint64_t period = 1000000;
+	struct hmb_ledger ledger;
+	char lines[LINES_SIZE];
+	struct hmb hmb;
+
+	setup_last(w, &hmb, &ledger, &period);
+	w->options.nr_events = 1;
+	expect_last(w, "adaptrace: 1000 Hz: close to the default of 10000 Hz; round periods are ");
+	w->options.frequency = 980;
+	expect_last(w, "adaptrace: 1000 Hz: close to the 980 Hz asked for; round periods are ");
+	w->options.frequency = 0;
+	w->options.period = period;
+	last_lines(w, lines);
+	assert_int_equal(strncmp(lines, "adaptrace: 7 samples", 20), 0);
+	reduce(w, 0, 1, HMB_CAUSE_MEMORY);
+	expect_last(w, "adaptrace: 500 Hz: 1000 Hz at first, halved once, as the buffer was full "
+	               "(-m)\n");
+	reduce(w, 0, 2, HMB_CAUSE_OVERHEAD);
+	reduce(w, 0, 3, HMB_CAUSE_MEMORY);
+	expect_last(w, "halved 2 times, as the buffer was full (-m), halved once, as sampling cost "
+	               "too much (--max-overhead)\n");
+	/* What was closed before the start was not halved meanwhile. */
+	tables_event(w->session.tables, 0)->initial_shift = 2;
+	w->session.guard = (struct guard){.max_overhead = 0.05, .price = 60000, .nr_clocks = 1};
+	expect_last(w, "adaptrace: 125 Hz: 1000 Hz would cost the program more than 5 % "
+	               "(--max-overhead), as a sample takes 60.00 \u00b5s of its time; 250 Hz at "
+	               "first, halved once, as the buffer was full (-m)\n");
+	w->session.guard.price = 1;
+	expect_last(w,
+	            "1000 Hz is more than the kernel permits (kernel.perf_event_max_sample_rate)");
+	/* Of several events that which was thinned most. */
+	w->options.nr_events = 2;
+	expect_last(w, ", 125 Hz: ");
+	w->options.period = 0;
+	ledger.floor[0] = 2;
+	reduce(w, 1, 1, HMB_CAUSE_OVERHEAD);
+	period = 1009;
+	expect_last(w, ", 1 in 2018: 1 in 1009 at first, halved once, as sampling cost too much");
+	ledger.floor[1] = 0;
+	tables_ledger(w->session.tables)->nr_reductions = 0;
+	w->options.nr_events = 1;
+	w->options.events[0].unit = EVENT_COUNT;
+	tables_event(w->session.tables, 0)->initial_shift = ledger.floor[0] = 0;
+	expect_last(w, "adaptrace: 1 in 1009: the default; -c sets another\n");
 }
 
 /* --- what wakes it ---------------------------------------------------------------------------- */
@@ -667,6 +753,7 @@ int main(void)
 		TEST(modules_are_noted_before_their_samples),
 		TEST(what_was_measured_is_told),
 		TEST(the_last_line_tells_of_losses),
+		TEST(the_rate_has_a_reason),
 		TEST(naps_replace_rings_while_many_tasks_end),
 		TEST(a_crowded_ring_ends_naps),
 		TEST(a_cgroup_needs_no_naps),
