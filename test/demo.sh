@@ -5,7 +5,7 @@ build=$1
 trace=$build/demo.atr
 set -x
 "$build/adaptrace" record -m 16M -o "$trace" "$build/targets/threads" 4 2
-"$build/adaptrace" report "$trace"
+"$build/adaptrace" report --no-pager "$trace"
 { set +x; } 2>/dev/null
 try() { printf '  %-64s %s\n' "$1" "$2"; }
 echo

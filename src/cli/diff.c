@@ -4,6 +4,7 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/habits.h"
+#include "cli/pager.h"
 #include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/row_options.h"
@@ -34,6 +35,8 @@ static const struct argp_option options_known[] = {
          "attribute inlined functions to those that contain them", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "only the rows", 0},
+	{WIDTH_OPTION, 0},
+	{NO_PAGER_OPTION, 0},
 	{0},
 };
 
@@ -130,6 +133,7 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 {
 	const char *const *paths = command->paths;
 	struct row_options *rows = &command->rows;
+	FILE *to;
 	int err;
 
 	if (!rows_fit(command, report))
@@ -146,7 +150,9 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 	}
 	if (!rows->json)
 		plain_text_start();
-	err = rows->json ? report_diff_json(stdout, report) : report_diff_text(stdout, report);
+	to = rows->json ? stdout : pager_open(!rows->no_pager);
+	err = rows->json ? report_diff_json(to, report) : report_diff_text(to, report);
+	pager_close(to);
 	return reading_done(paths[DIFF_AFTER], err);
 }
 

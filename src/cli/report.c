@@ -4,6 +4,7 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/late_names.h"
+#include "cli/pager.h"
 #include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/report_options.h"
@@ -156,21 +157,34 @@ static int complete_options(const struct trace *trace, struct report_command *co
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-static int put_report(const struct trace *trace, const struct report_command *command)
+static int put_report(FILE *to, const struct trace *trace, const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 	const char *name = command->path;
 
-	if (!command->rows.json)
-		plain_text_start();
 	if (command->mpi)
-		return command->rows.json ? report_mpi_json(stdout, trace, options)
-		                          : report_mpi_text(stdout, trace, name, options);
+		return command->rows.json ? report_mpi_json(to, trace, options)
+		                          : report_mpi_text(to, trace, name, options);
 	if (command->per_rank)
-		return command->rows.json ? report_ranks_json(stdout, trace, options)
-		                          : report_ranks_text(stdout, trace, name, options);
-	return command->rows.json ? report_json(stdout, trace, options)
-	                          : report_text(stdout, trace, name, options);
+		return command->rows.json ? report_ranks_json(to, trace, options)
+		                          : report_ranks_text(to, trace, name, options);
+	return command->rows.json ? report_json(to, trace, options)
+	                          : report_text(to, trace, name, options);
+}
+
+static int page_report(const struct trace *trace, const struct report_command *command)
+{
+	const struct row_options *rows = &command->rows;
+	FILE *to = stdout;
+	int err;
+
+	if (!rows->json) {
+		plain_text_start();
+		to = pager_open(!rows->no_pager);
+	}
+	err = put_report(to, trace, command);
+	pager_close(to);
+	return err;
 }
 
 /* The exit status; what of it has a way out is told with it. */
@@ -231,7 +245,7 @@ static int report(struct report_command *command)
 	if (err == -EINVAL)
 		status = 2;
 	if (!err)
-		status = report_done(command, put_report(trace, command));
+		status = report_done(command, page_report(trace, command));
 	function_choice_fini(&command->choice);
 	trace_close(trace);
 	return status;

@@ -51,6 +51,8 @@ static const struct argp_option options_known[] = {
          "look names up again, with files from the servers in DEBUGINFOD_URLS, too", 0},
 	{"no-header", OPT_NO_HEADER, NULL, 0, "leave out the lines above the table", 0},
 	{"quiet", 'q', NULL, 0, "only the rows", 0},
+	{WIDTH_OPTION, 0},
+	{NO_PAGER_OPTION, 0},
 	{0},
 };
 

@@ -67,7 +67,8 @@ static void know_terminal(struct report_options *options)
 
 	if (!isatty(STDOUT_FILENO))
 		return;
-	options->width = terminal_size(STDOUT_FILENO).ws_col;
+	if (!options->width)
+		options->width = terminal_size(STDOUT_FILENO).ws_col;
 	options->color = !(no_color && *no_color) && terminal_obeys(STDOUT_FILENO);
 }
 
@@ -99,6 +100,12 @@ int row_options_parse(struct row_options *rows, int key, char *arg)
 	case OPT_LIMIT:
 		rows->report.limit = row_options_limit("rows", arg);
 		return 0;
+	case OPT_WIDTH:
+		rows->report.width = row_options_limit("columns", arg);
+		return 0;
+	case OPT_NO_PAGER:
+		rows->no_pager = true;
+		return 0;
 	case OPT_NO_HEADER:
 		rows->report.no_header = true;
 		return 0;
@@ -122,6 +129,7 @@ void row_options_complete(struct row_options *rows)
 
 	if (!report->limit)
 		report->limit = rows->json || report->all ? UINT32_MAX : DEFAULT_LIMIT;
+	report->fold = !rows->json && !report->all;
 	know_terminal(report);
 }
 

@@ -10,13 +10,21 @@ enum row_option {
 	OPT_LIMIT,
 	OPT_NO_HEADER,
 	OPT_NO_INLINE,
+	OPT_WIDTH,
+	OPT_NO_PAGER,
 	OPT_OTHERS, /* a command's own are from here on */
 };
+
+/* Rows of both options tables. */
+#define WIDTH_OPTION "width", OPT_WIDTH, "N", 0, "fit the output into this many columns"
+#define NO_PAGER_OPTION \
+	"no-pager", OPT_NO_PAGER, NULL, 0, "print directly, even what is longer than the terminal"
 
 struct row_options {
 	const char *event; /* as written: what it means depends on the trace */
 	bool json;
 	bool sorted; /* keys were given */
+	bool no_pager;
 	struct report_options report;
 };
 

@@ -44,6 +44,17 @@ static void tell_errors(struct builder *builder)
 			profile->rows[i].variance = error_bars_variance(&builder->bars, i);
 }
 
+/* In whole-system recordings: where nothing runs, a CPU's idle task is sampled. */
+static uint64_t idle_weight(const struct builder *builder)
+{
+	uint64_t weight = 0;
+
+	for (uint32_t i = 0; i + 1 < builder->nr_threads; i++)
+		if (builder->by_thread[i] && trace_thread_is_idle(builder->profile->trace, i))
+			weight += builder->by_thread[i];
+	return weight;
+}
+
 static int complete(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
@@ -51,6 +62,7 @@ static int complete(struct builder *builder)
 
 	builder_forget(builder);
 	tell_errors(builder);
+	profile->idle = idle_weight(builder);
 	profile->nodes = builder->tree.nodes;
 	profile->nr_nodes = builder->tree.nr;
 	profile->self = builder->tree.self;

@@ -149,6 +149,7 @@ struct profile {
 	uint64_t between[COUNTER_MAX]; /* of that, where the stream's last sample was in another */
 	uint64_t samples, sampled;     /* in all rows; sampled: weight, not scaled */
 	uint64_t total;                /* weight, what was not sampled included */
+	uint64_t idle;                 /* of that, of the CPUs' idle tasks */
 	uint64_t max_weight;           /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
 	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */

@@ -20,6 +20,7 @@ struct report_options {
 	const struct part *part; /* NULL: the whole run */
 	uint32_t limit;          /* rows of a table; UINT32_MAX: all */
 	bool all;                /* small branches of trees, too */
+	bool fold;               /* leave out rows of tables whose total is within their error */
 	double least;            /* share below which neither rows nor branches are; 0: as usual */
 	uint32_t max_depth;      /* of trees; 0: to their leaves */
 	const char *function;    /* its full name: callers, callees or code of it alone */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MIN_MODULE 8 /* columns of it that are left, with others beside it */
+
 #define MAX_PAD  72  /* longer names push the rest of their row aside, */
 #define MAX_NAME 100 /* and longer ones out of sight */
 
@@ -45,6 +47,18 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
 	free(name);
 }
 
+/* Beside a function's name its module matters least. */
+static unsigned *module_column(struct report_columns *columns)
+{
+	const struct report_options *options = columns->options;
+	unsigned *found = NULL;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		if (options->keys[k] == PROFILE_BY_MODULE && columns->widths[k] > MIN_MODULE)
+			found = &columns->widths[k];
+	return options->nr_keys > 1 ? found : NULL;
+}
+
 /* Of columns of one width the last; not that of lines, whose numbers are at their ends. */
 static unsigned *widest(struct report_columns *columns, bool of_lines)
 {
@@ -64,8 +78,7 @@ void report_columns_fit(struct report_columns *columns, unsigned used)
 	for (unsigned k = 0; k < columns->options->nr_keys; k++)
 		used += columns->widths[k] + 2;
 	for (; room && used > room; used--) {
-		width = widest(columns, false);
-		width = width ? width : widest(columns, true);
+		width = module_column(columns) ?: widest(columns, false) ?: widest(columns, true);
 		if (!width)
 			return;
 		--*width;

@@ -17,8 +17,9 @@ struct report_columns {
 void report_columns_init(struct report_columns *columns, const struct report_options *options);
 void report_columns_note(struct report_columns *columns, unsigned k, const char *text);
 /*
- * On a terminal the widest ones, the symbol's first as a rule, give what is missing there beside
- * `used` columns of other things, until all are as narrow as a name may become.
+ * On a terminal the module, then the widest ones, the symbol's first as a rule, give what is
+ * missing there beside `used` columns of other things, until all are as narrow as a name may
+ * become.
  */
 void report_columns_fit(struct report_columns *columns, unsigned used);
 

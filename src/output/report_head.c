@@ -1,5 +1,6 @@
 #include "output/report_head.h"
 
+#include "output/clock_sides.h"
 #include "output/part.h"
 #include "output/text.h"
 
@@ -47,9 +48,80 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 	fputc('\n', to);
 }
 
-void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
+/* --- how much it was -------------------------------------------------------------------------- */
+
+/* "14 % of one CPU", "1.86 of 2 CPUs" */
+static void put_cpus(FILE *to, uint64_t time, uint64_t wall, uint32_t nr_cpus)
 {
-	const struct trace_event *event = trace_event(trace, index);
+	double used = (double)time / (double)wall;
+
+	if (nr_cpus > 1 && used >= 0.995)
+		fprintf(to, "%.2f of %u CPUs", used, nr_cpus);
+	else
+		fprintf(to, used && used < 0.0995 ? "%.1f %% of one CPU" : "%.0f %% of one CPU",
+		        100 * used);
+}
+
+static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
+{
+	const struct trace_run *run = trace_run(amount->trace);
+	uint64_t from = part_start(run, amount->part), until = part_end(run, amount->part);
+
+	if (until <= from)
+		return;
+	fputs(" (", to);
+	put_cpus(to, time, until - from, run->nr_cpus);
+	fputs(amount->idle ? ")" : "; waiting is not sampled)", to);
+}
+
+static const char *side_text(const struct event_amount *amount)
+{
+	switch (clock_sides(amount->trace, trace_event(amount->trace, amount->event))) {
+	case CLOCK_USER:
+		return amount->by_exact ? "" : ", in user mode alone";
+	case CLOCK_KERNEL:
+		return ", in the kernel alone";
+	default:
+		return "";
+	}
+}
+
+static void put_time(FILE *to, const struct event_amount *amount)
+{
+	uint64_t time = amount->total - amount->idle;
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)time, TRACE_NS);
+	fprintf(to, "%s of CPU time%s", text, side_text(amount));
+	put_use(to, amount, time);
+	if (!amount->idle)
+		return;
+	text_quantity(text, (double)amount->idle, TRACE_NS);
+	fprintf(to, ", and %s %s", text, trace_idle_name(amount->trace));
+}
+
+static void put_amount(FILE *to, const struct event_amount *amount)
+{
+	enum trace_unit unit = trace_event(amount->trace, amount->event)->unit;
+	char text[TEXT_SIZE];
+
+	if (!amount->total)
+		return;
+	if (amount->unsampled) {
+		text_quantity(text, (double)amount->unsampled, unit);
+		fprintf(to, " and %s not sampled", text);
+	}
+	fputs(" = ", to);
+	if (unit == TRACE_NS) {
+		put_time(to, amount);
+		return;
+	}
+	text_quantity(text, (double)amount->total, unit);
+	fprintf(to, "%s occurrence%s", text, plural(amount->total));
+}
+
+static void put_rate(FILE *to, const struct trace_event *event)
+{
 	uint64_t initial = trace_period(event, event->initial_shift);
 	uint64_t final = trace_period(event, trace_shift(event));
 	char first[TEXT_SIZE], last[TEXT_SIZE], rate[TEXT_SIZE];
@@ -57,9 +129,7 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	text_period(first, initial, event->unit);
 	text_period(last, final, event->unit);
 	text_rate(rate, final, event->unit);
-	text_put(to, trace_string(trace, event->name), 0);
-	fprintf(to, ": %llu sample%s, one every %s", (unsigned long long)event->stored,
-	        plural(event->stored), last);
+	fprintf(to, "one every %s", last);
 	if (event->unit == TRACE_NS)
 		fprintf(to, " (%s)", rate);
 	if (final != initial)
@@ -67,17 +137,47 @@ void report_head_event(FILE *to, const struct trace *trace, uint32_t index)
 	fputc('\n', to);
 }
 
-int report_head_part(FILE *to, const struct trace *trace, const struct report_options *options,
-                     uint64_t samples)
+struct event_amount event_amount_of(const struct profile *profile)
 {
-	char *text = part_text(trace, options->part);
+	struct event_amount amount = {
+		.trace = profile->trace,
+		.event = profile->config.event,
+		.part = profile->config.part,
+		.samples = profile->samples,
+		.total = profile->total,
+		.idle = profile->idle,
+		.by_exact = profile->nr_unsampled || profile->nr_scaled,
+	};
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++)
+		amount.unsampled += profile->rows[profile->unsampled[i].row].self;
+	return amount;
+}
+
+void report_head_event(FILE *to, const struct event_amount *amount)
+{
+	const struct trace_event *event = trace_event(amount->trace, amount->event);
+
+	text_put(to, trace_string(amount->trace, event->name), 0);
+	fprintf(to, ": %llu sample%s", (unsigned long long)amount->samples,
+	        plural(amount->samples));
+	put_amount(to, amount);
+	fputc('\n', to);
+	put_rate(to, event);
+}
+
+int report_head_part(FILE *to, const struct event_amount *amount)
+{
+	uint64_t all = trace_event(amount->trace, amount->event)->stored;
+	char *text = part_text(amount->trace, amount->part);
 
 	if (!text)
 		return -ENOMEM;
 	if (*text) {
 		fputs("shown: ", to);
 		text_put(to, text, 0);
-		fprintf(to, ", %llu sample%s\n", (unsigned long long)samples, plural(samples));
+		fprintf(to, ", %llu of %llu sample%s\n", (unsigned long long)amount->samples,
+		        (unsigned long long)all, plural(all));
 	}
 	free(text);
 	return 0;

@@ -286,13 +286,20 @@ static void put_functions(FILE *to, const struct job *job)
 static int put_head(FILE *to, const struct job *job, const char *name)
 {
 	struct warning_text warning = {.to = to, .options = job->options};
+	struct event_amount amount = {
+		.trace = job->trace,
+		.event = job->samples.event,
+		.part = job->samples.part,
+		.samples = job->samples.nr_samples,
+		.total = trace_has_idle(job->trace) ? 0 : job->samples.total,
+	};
 
 	if (!has_head(job->options))
 		return 0;
 	report_head_run(to, job->trace, name);
 	job_warnings(job, report_warning_text, &warning);
-	report_head_event(to, job->trace, job->samples.event);
-	return report_head_part(to, job->trace, job->options, job->samples.nr_samples);
+	report_head_event(to, &amount);
+	return report_head_part(to, &amount);
 }
 
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,

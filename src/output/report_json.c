@@ -1,5 +1,6 @@
 #include "output/counter_columns.h"
 #include "output/json_text.h"
+#include "output/part.h"
 #include "output/rank_rows.h"
 #include "output/report_annotation.h"
 #include "output/report_job.h"
@@ -349,6 +350,15 @@ static struct json_object *scaled_list(const struct report_out *out)
 	return array;
 }
 
+static uint64_t shown_wall(const struct profile *profile)
+{
+	const struct trace_run *run = trace_run(profile->trace);
+	uint64_t from = part_start(run, profile->config.part);
+	uint64_t until = part_end(run, profile->config.part);
+
+	return until > from ? until - from : 0;
+}
+
 static struct json_object *event_object(const struct report_out *out)
 {
 	const struct profile *profile = out->profile;
@@ -364,6 +374,9 @@ static struct json_object *event_object(const struct report_out *out)
 	json_add_number(object, "samples", profile->samples);
 	json_add(object, "warnings", warnings);
 	json_add(object, "scaled", scaled_list(out));
+	json_add_number(object, "wall_ns", shown_wall(profile));
+	if (event->unit == TRACE_NS)
+		json_add_number(object, "cpu_time_ns", profile->total - profile->idle);
 	if (out->counters.nr)
 		json_add_number(object, "counted", profile->counted[0]);
 	add_counters(out, profile->counted, object);

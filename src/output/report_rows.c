@@ -88,10 +88,24 @@ static int make_room(struct report_rows *rows)
 	return ARRAY_RESERVE(rows->rows, rows->room, rows->nr + 1);
 }
 
+/* It may be there by chance alone: its total is no more than the error of its self. */
+static bool is_noise(const struct report_rows *rows, const struct class_row *row)
+{
+	const struct profile_row of = report_row(rows->profile, row);
+
+	return (double)row->total <= profile_error(&of);
+}
+
 static int add_row(struct report_rows *rows, const struct class_row *row)
 {
 	if (!row->total)
 		return 0;
+	if (rows->fold && is_noise(rows, row)) {
+		rows->nr_folded++;
+		rows->nr_more++;
+		rows->self_more += row_self(rows->profile, row);
+		return 0;
+	}
 	if (make_room(rows))
 		return -ENOMEM;
 	rows->rows[rows->nr++] = *row;
@@ -124,15 +138,27 @@ static int add_class(struct report_rows *rows, uint32_t class)
 	return err;
 }
 
-static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uint64_t whole)
+static int add_classes(struct report_rows *rows, uint32_t first, uint32_t end, bool fold)
 {
 	int err = 0;
 
-	rows->least = (uint64_t)(rows->options->least * (double)whole);
-	rows->nr = rows->nr_more = 0;
+	rows->fold = fold;
+	rows->nr = rows->nr_more = rows->nr_folded = 0;
 	rows->self_more = 0;
 	for (uint32_t class = first; class < end && !err; class ++)
 		err = add_class(rows, class);
+	return err;
+}
+
+/* Of so few samples that no row is beyond its error, all rows are better than none. */
+static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uint64_t whole)
+{
+	int err;
+
+	rows->least = (uint64_t)(rows->options->least * (double)whole);
+	err = add_classes(rows, first, end, rows->options->fold);
+	if (!err && rows->nr_folded && rows->nr_folded == rows->nr_more && !rows->nr)
+		err = add_classes(rows, first, end, false);
 	sort_rows(rows);
 	return err;
 }

@@ -12,8 +12,10 @@ struct report_rows {
 	struct class_row *rows;
 	uint32_t nr, room;
 	uint64_t least;     /* of those that are shown */
-	uint32_t nr_more;   /* are behind them, */
+	uint32_t nr_more;   /* are behind them, or folded, */
 	uint64_t self_more; /* with so much */
+	uint32_t nr_folded; /* of these: their total is within their error */
+	bool fold;
 
 	struct profile_trees trees;
 	struct class_rows of_class;

@@ -26,6 +26,9 @@ struct table_text {
 	struct rank_rows ranks; /* of tables for every thread */
 };
 
+/* Columns of a row up to its samples. */
+#define ROW_COLUMNS 44
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static struct profile_row table_row(const struct table_text *table, uint32_t i)
@@ -47,15 +50,20 @@ static void measure(struct table_text *table, char *text)
 				report_cell(table->profile, &row, options->keys[k], text));
 		}
 	}
-	report_columns_fit(&table->columns, 38 + report_counters_width(table->counters));
+	report_columns_fit(&table->columns, ROW_COLUMNS + report_counters_width(table->counters));
+}
+
+static enum trace_unit unit_of(const struct table_text *table)
+{
+	return trace_event(table->profile->trace, table->profile->config.event)->unit;
 }
 
 static void put_titles(const struct table_text *table)
 {
 	const struct report_options *options = table->options;
 
-	fprintf(table->to, "%s%8s %10s  %8s  %8s", paint(options, BOLD), "self", "± error", "total",
-	        "samples");
+	fprintf(table->to, "%s%7s %9s  %8s  %7s  %7s", paint(options, BOLD), "self", "± error",
+	        unit_of(table) == TRACE_NS ? "time" : "count", "total", "samples");
 	report_counters_titles(table->to, table->counters);
 	report_columns_titles(table->to, &table->columns);
 	fprintf(table->to, "%s\n", paint(options, PLAIN));
@@ -65,10 +73,12 @@ static void put_row(const struct table_text *table, uint32_t i, char *text)
 {
 	const struct class_row *of = &table->rows->rows[i];
 	const struct profile_row row = table_row(table, i);
+	char amount[TEXT_SIZE];
 
-	fprintf(table->to, "%7.2f%% ±%7.2f%%  %7.2f%%  %8llu",
+	text_cell(amount, (double)row.self, unit_of(table));
+	fprintf(table->to, "%6.2f%% ±%6.2f%%  %*s  %6.2f%%  %7llu",
 	        percent((double)row.self, table->whole),
-	        percent_error(profile_error(&row), table->whole),
+	        percent_error(profile_error(&row), table->whole), text_field(amount, 8), amount,
 	        percent((double)of->total, table->whole), (unsigned long long)row.samples);
 	report_counters_values(
 		table->to, table->counters,
@@ -84,13 +94,18 @@ static void put_row(const struct table_text *table, uint32_t i, char *text)
 
 static void put_rest(const struct table_text *table)
 {
-	uint32_t nr = table->rows->nr_more;
+	uint32_t nr = table->rows->nr_more, nr_folded = table->rows->nr_folded;
 
 	if (!nr || table->options->quiet)
 		return;
-	fprintf(table->to, "%s%7.2f%%  in %u more row%s; --all shows them%s\n",
-	        paint(table->options, DIM), percent((double)table->rows->self_more, table->whole),
-	        nr, plural(nr), paint(table->options, PLAIN));
+	fprintf(table->to, "%s%6.2f%%  in %u more row%s", paint(table->options, DIM),
+	        percent((double)table->rows->self_more, table->whole), nr, plural(nr));
+	if (nr_folded == nr)
+		fprintf(table->to, " within %s", nr == 1 ? "its error" : "their errors");
+	else if (nr_folded)
+		fprintf(table->to, ", %u of them within %s", nr_folded,
+		        nr_folded == 1 ? "its error" : "their errors");
+	fprintf(table->to, "; --all shows them%s\n", paint(table->options, PLAIN));
 }
 
 static int put_table(struct table_text *table)
@@ -249,8 +264,10 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 	if (!profile)
 		return -errno;
 	if (has_head(options)) {
-		report_head_event(to, trace, event);
-		err = report_head_part(to, trace, options, profile->samples);
+		const struct event_amount amount = event_amount_of(profile);
+
+		report_head_event(to, &amount);
+		err = report_head_part(to, &amount);
 		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
 	}

@@ -276,11 +276,12 @@ static int put_all(struct tree_text *tree)
 	return profile->nr_classes ? put_class(tree, 0) : 0;
 }
 
-/* "callers of f: 12.34% of all; in f itself 1.23% ±0.12%, 123 samples" */
+/* "callers of f: 12.34% of all (1.234 s), 1.23% ±0.12% in itself (123 samples)" */
 static void put_view(const struct tree_text *tree)
 {
 	const struct profile *profile = tree->of->profile;
 	const struct profile_view *view = tree->view;
+	char amount[TEXT_SIZE];
 
 	if (tree->options->quiet)
 		return;
@@ -291,8 +292,10 @@ static void put_view(const struct tree_text *tree)
 		fputs(": no sample is in it\n", tree->to);
 		return;
 	}
-	fprintf(tree->to, ": %.2f%% of all, %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
-	        percent((double)view->total, profile->total),
+	text_quantity(amount, (double)view->total,
+	              trace_event(profile->trace, profile->config.event)->unit);
+	fprintf(tree->to, ": %.2f%% of all (%s), %.2f%% ±%.2f%% in itself (%llu sample%s)\n\n",
+	        percent((double)view->total, profile->total), amount,
 	        percent((double)view->self, profile->total),
 	        percent_error(1.96 * sqrt(view->variance), profile->total),
 	        (unsigned long long)view->samples, plural(view->samples));

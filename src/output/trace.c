@@ -276,3 +276,37 @@ size_t trace_stack(const struct trace *trace, const struct trace_sample *sample,
 		}
 	}
 }
+
+#define IDLE            "swapper" /* as the recorder calls them */
+#define OUTSIDE_OR_IDLE "[outside or idle]"
+
+static bool thread_is_called(const struct trace *trace, uint32_t index, const char *comm)
+{
+	const struct trace_thread *thread = trace_thread(trace, index);
+
+	return thread && thread->flags & TRACE_THREAD_FOLDED &&
+	       trace_run(trace)->flags & TRACE_RUN_WIDE &&
+	       !strcmp(trace_string(trace, thread->comm), comm);
+}
+
+bool trace_thread_is_idle(const struct trace *trace, uint32_t thread)
+{
+	return thread_is_called(trace, thread, IDLE) ||
+	       thread_is_called(trace, thread, OUTSIDE_OR_IDLE);
+}
+
+bool trace_has_idle(const struct trace *trace)
+{
+	for (uint32_t i = 0; trace_thread(trace, i); i++)
+		if (trace_thread_is_idle(trace, i))
+			return true;
+	return false;
+}
+
+const char *trace_idle_name(const struct trace *trace)
+{
+	for (uint32_t i = 0; trace_thread(trace, i); i++)
+		if (thread_is_called(trace, i, OUTSIDE_OR_IDLE))
+			return "outside or idle";
+	return "idle";
+}

@@ -115,6 +115,14 @@ int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer);
 /* The string of the host that a process ran on. */
 uint32_t trace_host(const struct trace *trace, const struct trace_process *process);
 
+/*
+ * Whether it stands for the CPUs' idle tasks, which recordings of whole CPUs sample where nothing
+ * runs, and how they are named: with processes outside of a PID namespace they are one.
+ */
+bool trace_thread_is_idle(const struct trace *trace, uint32_t thread);
+bool trace_has_idle(const struct trace *trace);
+const char *trace_idle_name(const struct trace *trace);
+
 /* The number of a thread's process; UINT32_MAX: not known. */
 uint32_t trace_owner(const struct trace *trace, uint32_t thread);
 /* Of a job the rank that a thread belongs to; -1: none. */

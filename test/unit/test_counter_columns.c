@@ -409,14 +409,15 @@ static void tables_show_counters(void **state)
 	trace = two_functions(&r);
 	assert_int_equal(report_text(file, trace, "x.atr", &options), 0);
 	fclose(file);
-	assert_string_equal(
-		text,
-		"    self   ± error     total   samples  instructions  branch-misses       IPC  "
-		"branch-misses/ki  symbol\n"
-		"  50.00% ± 100.00%    50.00%         1           600              0     1.200"
-		"             0.000  app+0x0\n"
-		"  50.00% ± 100.00%    50.00%         1          1400              4     0.933"
-		"             2.857  app+0x1\n");
+	assert_string_equal(text, "   self  ± error     count    total  samples  instructions  "
+	                          "branch-misses       IPC  "
+	                          "branch-misses/ki  symbol\n"
+	                          " 50.00% ±100.00%      1000   50.00%        1           600      "
+	                          "        0     1.200"
+	                          "             0.000  app+0x0\n"
+	                          " 50.00% ±100.00%      1000   50.00%        1          1400      "
+	                          "        4     0.933"
+	                          "             2.857  app+0x1\n");
 	free(text);
 	trace_close(trace);
 	world_close(&r.w);

@@ -92,12 +92,13 @@ static void reports_tell_them_apart(void **state)
 	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
 	options.tree = true;
 	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
-	page_expect(&page, "  33.33% ±  92.40%    33.33%         1  f               a/libx.so\n"
-	                   "  33.33% ±  92.40%    33.33%         1  f               b/libx.so\n"
-	                   "  33.33% ±  92.40%    33.33%         1  c/libx.so+0x20  c/libx.so\n"
-	                   "  33.33%    33.33%  ├ f (a/libx.so)\n"
-	                   "  33.33%    33.33%  ├ f (b/libx.so)\n"
-	                   "  33.33%    33.33%  └ c/libx.so+0x20\n");
+	page_expect(&page,
+	            " 33.33% ± 92.40%  97.08 µs   33.33%        1  f               a/libx.so\n"
+	            " 33.33% ± 92.40%  97.08 µs   33.33%        1  f               b/libx.so\n"
+	            " 33.33% ± 92.40%  97.08 µs   33.33%        1  c/libx.so+0x20  c/libx.so\n"
+	            "  33.33%    33.33%  ├ f (a/libx.so)\n"
+	            "  33.33%    33.33%  ├ f (b/libx.so)\n"
+	            "  33.33%    33.33%  └ c/libx.so+0x20\n");
 	end(&run);
 }
 

@@ -73,21 +73,21 @@ static void tables_of_functions(void **state)
 	(void)state;
 	run_open(&w);
 	expect(&w, &options,
-	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
-	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
-	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
-	       "   0.00% ±   4.90%    50.00%         0  main         app\n");
+	       "   self  ± error      time    total  samples  symbol       module\n"
+	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
+	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n"
+	       " 17.50% ±  8.49%  679.6 µs   17.50%        7  rest         app\n"
+	       "  0.00% ±  4.90%      0 ns   50.00%        0  main         app\n");
 	options.limit = 2;
 	expect(&w, &options,
-	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
-	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
-	       "  17.50%  in 2 more rows; --all shows them\n");
+	       "   self  ± error      time    total  samples  symbol       module\n"
+	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
+	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n"
+	       " 17.50%  in 2 more rows; --all shows them\n");
 	options.quiet = true;
 	expect(&w, &options,
-	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
-	       "  32.50% ±   8.49%    32.50%        13  work         app\n");
+	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
+	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n");
 	world_close(&w);
 }
 
@@ -102,24 +102,24 @@ static void tables_of_threads(void **state)
 	options.per_thread = true;
 	expect(&w, &options,
 	       "sh 100: 37.50%, 1.456 ms\n"
-	       "    self   ± error     total   samples  symbol  module\n"
-	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
-	       "  33.33% ±  18.48%    33.33%         5  rest    app\n"
-	       "   0.00% ±  13.07%   100.00%         0  main    app\n"
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n"
+	       " 33.33% ± 18.48%  485.4 µs   33.33%        5  rest    app\n"
+	       "  0.00% ± 13.07%      0 ns  100.00%        0  main    app\n"
 	       "\n"
 	       "app 100/101: 12.50%, 485.4 µs\n"
-	       "    self   ± error     total   samples  symbol  module\n"
-	       "  60.00% ±  55.44%    60.00%         3  work    app\n"
-	       "  40.00% ±  55.44%    40.00%         2  rest    app\n"
-	       "   0.00% ±  39.20%   100.00%         0  main    app\n"
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 60.00% ± 55.44%  291.2 µs   60.00%        3  work    app\n"
+	       " 40.00% ± 55.44%  194.2 µs   40.00%        2  rest    app\n"
+	       "  0.00% ± 39.20%      0 ns  100.00%        0  main    app\n"
 	       "\n"
 	       "fork: 50.00%, 1.942 ms [unsampled]\n");
 	options.limit = 1;
 	expect(&w, &options,
 	       "sh 100: 37.50%, 1.456 ms\n"
-	       "    self   ± error     total   samples  symbol  module\n"
-	       "  66.67% ±  18.48%    66.67%        10  work    app\n"
-	       "  33.33%  in 2 more rows; --all shows them\n"
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n"
+	       " 33.33%  in 2 more rows; --all shows them\n"
 	       "\n"
 	       "1 more thread, 1 more command; --all shows them\n");
 	options.limit = 2;
@@ -138,7 +138,7 @@ static void tables_of_threads(void **state)
 	options.quiet = true;
 	expect(&w, &options,
 	       "sh (many): 37.50%, 1.456 ms\n"
-	       "  66.67% ±  18.48%    66.67%        10  work    app\n");
+	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n");
 	world_close(&w);
 }
 
@@ -150,17 +150,17 @@ static void cells_of_what_was_not_sampled(void **state)
 		const char *rows;
 	} tables[] = {
 		{{PROFILE_BY_COMM, PROFILE_BY_SYMBOL},
-	         "  50.00% ±   4.90%    50.00%         0  fork  [unsampled]\n"
-	         "  25.00% ±   6.93%    25.00%        10  sh    work\n"},
+	         " 50.00% ±  4.90%  1.942 ms   50.00%        0  fork  [unsampled]\n"
+	         " 25.00% ±  6.93%  970.8 µs   25.00%       10  sh    work\n"},
 		{{PROFILE_BY_PROCESS, PROFILE_BY_LINE},
-	         "  50.00% ±   8.49%    50.00%        20  sh 100            [unknown]\n"
-	         "  50.00% ±   4.90%    50.00%         0  fork [unsampled]  -\n"},
+	         " 50.00% ±  8.49%  1.942 ms   50.00%       20  sh 100            [unknown]\n"
+	         " 50.00% ±  4.90%  1.942 ms   50.00%        0  fork [unsampled]  -\n"},
 		{{PROFILE_BY_MODULE, PROFILE_BY_FILE},
-	         "  50.00% ±   8.49%    50.00%        20  app               [unknown]\n"
-	         "  50.00% ±   4.90%    50.00%         0  fork [unsampled]  -\n"},
+	         " 50.00% ±  8.49%  1.942 ms   50.00%       20  app               [unknown]\n"
+	         " 50.00% ±  4.90%  1.942 ms   50.00%        0  fork [unsampled]  -\n"},
 		{{PROFILE_BY_CPU, PROFILE_BY_PROCESS},
-	         "  50.00% ±   8.49%    50.00%        20  0    sh 100\n"
-	         "  50.00% ±   4.90%    50.00%         0  -    fork [unsampled]\n"},
+	         " 50.00% ±  8.49%  1.942 ms   50.00%       20  0    sh 100\n"
+	         " 50.00% ±  4.90%  1.942 ms   50.00%        0  -    fork [unsampled]\n"},
 	};
 	struct report_options options = by_function;
 	struct world w;
@@ -195,15 +195,17 @@ static void heads_tell_of_the_run(void **state)
 	       "1.942 ms on vm, 3 CPUs, 1970-01-02 00:00:00\n"
 	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
 	       "was reached nowhere, if this machine counts it at all\n"
-	       "cpu-clock: 20 samples, one every 97.08 µs (10301 Hz)\n"
+	       "cpu-clock: 20 samples and 1.942 ms not sampled = 3.883 ms of CPU time (2.00 of 3 "
+	       "CPUs; waiting is not sampled)\n"
+	       "one every 97.08 µs (10301 Hz)\n"
 	       "warning: samples of 'fork' cover 0.0 % of its exact 1.942 ms; the rest is "
 	       "[unsampled]\n"
 	       "\n"
-	       "    self   ± error     total   samples  symbol       module\n"
-	       "  50.00% ±   4.90%    50.00%         0  [unsampled]  fork\n"
-	       "  32.50% ±   8.49%    32.50%        13  work         app\n"
-	       "  17.50% ±   8.49%    17.50%         7  rest         app\n"
-	       "   0.00% ±   4.90%    50.00%         0  main         app\n");
+	       "   self  ± error      time    total  samples  symbol       module\n"
+	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
+	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n"
+	       " 17.50% ±  8.49%  679.6 µs   17.50%        7  rest         app\n"
+	       "  0.00% ±  4.90%      0 ns   50.00%        0  main         app\n");
 	run->exit_status = 128 + 15;
 	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
@@ -214,13 +216,15 @@ static void heads_tell_of_the_run(void **state)
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
 	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
 	       "was reached nowhere, if this machine counts it at all\n"
-	       "cpu-clock: 20 samples, one every 194.2 µs (5150 Hz), at first every 97.08 µs\n"
-	       "shown: from 97.08 µs to 970.8 µs of the run, 18 samples\n"
+	       "cpu-clock: 18 samples = 3.495 ms of CPU time (400 % of one CPU; waiting is not "
+	       "sampled)\n"
+	       "one every 194.2 µs (5150 Hz), at first every 97.08 µs\n"
+	       "shown: from 97.08 µs to 970.8 µs of the run, 18 of 20 samples\n"
 	       "\n"
-	       "    self   ± error     total   samples  symbol  module\n"
-	       "  61.11% ±  18.86%    61.11%        11  work    app\n"
-	       "  38.89% ±  18.86%    38.89%         7  rest    app\n"
-	       "   0.00% ±  10.89%   100.00%         0  main    app\n");
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 61.11% ± 18.86%  2.136 ms   61.11%       11  work    app\n"
+	       " 38.89% ± 18.86%  1.359 ms   38.89%        7  rest    app\n"
+	       "  0.00% ± 10.89%      0 ns  100.00%        0  main    app\n");
 	run->exit_status = 0;
 	run->flags = TRACE_RUN_ATTACHED;
 	run->pid = 77;
@@ -230,10 +234,156 @@ static void heads_tell_of_the_run(void **state)
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
 	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
 	       "was reached nowhere, if this machine counts it at all\n"
-	       "page-faults: 0 samples, one every 1009 occurrences\n"
-	       "shown: from 97.08 µs to 970.8 µs of the run, 0 samples\n"
+	       "page-faults: 0 samples\n"
+	       "one every 1009 occurrences\n"
+	       "shown: from 97.08 µs to 970.8 µs of the run, 0 of 0 samples\n"
 	       "\n"
-	       "    self   ± error     total   samples  symbol  module\n");
+	       "   self  ± error     count    total  samples  symbol  module\n");
+	world_close(&w);
+}
+
+/* Where nothing runs whole CPUs are sampled, too: that is no CPU time. */
+static void idle_cpus_are_not_at_work(void **state)
+{
+	struct report_options options = by_function;
+	struct trace_run *run;
+	struct world w;
+	char *said;
+
+	(void)state;
+	run_open(&w);
+	set_exact(&w, "fork", 0)->flags = 0;
+	run = tables_run(w.tables);
+	run->flags = TRACE_RUN_WIDE | TRACE_RUN_CGROUP;
+	run->end = run->start + 50 * WEIGHT;
+	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
+	options.no_header = false;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "= 1.942 ms of CPU time (40 % of one CPU; waiting is not "
+	                             "sampled)\n"));
+	free(said);
+	tables_thread(w.tables, 0)->comm = tables_string(w.tables, "swapper");
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "cpu-clock: 20 samples = 485.4 µs of CPU time (10 % of one "
+	                             "CPU), and 1.456 ms idle\n"));
+	free(said);
+	tables_thread(w.tables, 0)->comm = tables_string(w.tables, "[outside or idle]");
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "(10 % of one CPU), and 1.456 ms outside or idle\n"));
+	free(said);
+	/* What is called so elsewhere is a program. */
+	run->flags = TRACE_RUN_CGROUP;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "= 1.942 ms of CPU time (40 % of one CPU; waiting"));
+	free(said);
+	world_close(&w);
+}
+
+/* Clocks of one side tell what they are of; counts are no time. */
+static void amounts_have_units(void **state)
+{
+	struct report_options options = by_function;
+	struct world w;
+	char *said;
+
+	(void)state;
+	run_open(&w);
+	set_exact(&w, "fork", 0)->flags = 0;
+	tables_event(w.tables, 0)->name = tables_string(w.tables, "cpu-clock:u");
+	options.no_header = false;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "= 1.942 ms of CPU time, in user mode alone"));
+	free(said);
+	tables_event(w.tables, 0)->name = tables_string(w.tables, "cpu-clock:k");
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "= 1.942 ms of CPU time, in the kernel alone"));
+	free(said);
+	tables_event(w.tables, 0)->name = tables_string(w.tables, "faults");
+	tables_event(w.tables, 0)->unit = TRACE_COUNT;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "faults: 20 samples = 1.942 million occurrences\n"
+	                             "one every 97081 occurrences\n"));
+	assert_non_null(strstr(said, "   self  ± error     count    total  samples  symbol"));
+	assert_non_null(strstr(said, " 65.00% ± 16.97%    1.262M   65.00%       13  work"));
+	assert_null(strstr(said, "CPU time"));
+	free(said);
+	world_close(&w);
+}
+
+/* What may be there by chance alone is one row, but not where that would be all. */
+static void noise_is_one_row(void **state)
+{
+	struct report_options options = by_function;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	set_exact(&w, "fork", 0)->flags = 0;
+	options.fold = true;
+	options.per_thread = true;
+	options.quiet = true;
+	/* Of the second thread nothing is beyond its error but main, which called all of it. */
+	expect(&w, &options,
+	       "sh 100: 75.00%, 1.456 ms\n"
+	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n"
+	       " 33.33% ± 18.48%  485.4 µs   33.33%        5  rest    app\n"
+	       "  0.00% ± 13.07%      0 ns  100.00%        0  main    app\n"
+	       "\n"
+	       "app 100/101: 25.00%, 485.4 µs\n"
+	       " 60.00% ± 55.44%  291.2 µs   60.00%        3  work    app\n"
+	       "  0.00% ± 39.20%      0 ns  100.00%        0  main    app\n");
+	options.quiet = false;
+	options.limit = 1;
+	expect(&w, &options,
+	       "sh 100: 75.00%, 1.456 ms\n"
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n"
+	       " 33.33%  in 2 more rows; --all shows them\n"
+	       "\n"
+	       "1 more thread; --all shows them\n");
+	world_close(&w);
+
+	/* One sample in each function, and no function that called them. */
+	world_open(&w, 64 << 10);
+	put_samples(&w, 1, 0, 16);
+	options.per_thread = false;
+	options.limit = 40;
+	expect(&w, &options,
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       "100.00% ±100.00%  97.08 µs  100.00%        1  work    app\n"
+	       "  0.00% ±100.00%      0 ns  100.00%        0  main    app\n");
+	put_samples(&w, 60, 0, 16);
+	put_samples(&w, 1, 0, 32);
+	put_samples(&w, 60, 0, 16);
+	expect(&w, &options,
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 99.18% ±  2.78%  11.75 ms   99.18%      121  work    app\n"
+	       "  0.00% ±  1.61%      0 ns  100.00%        0  main    app\n"
+	       "  0.82%  in 1 more row within its error; --all shows them\n");
+	options.limit = 1;
+	expect(&w, &options,
+	       "   self  ± error      time    total  samples  symbol  module\n"
+	       " 99.18% ±  2.78%  11.75 ms   99.18%      121  work    app\n"
+	       "  0.82%  in 2 more rows, 1 of them within its error; --all shows them\n");
+	world_close(&w);
+}
+
+/* The module gives way first, so that functions are told apart as long as they can be. */
+static void narrow_tables_cut_modules(void **state)
+{
+	struct report_options options = by_function;
+	struct trace_module *module;
+	struct world w;
+
+	(void)state;
+	run_open(&w);
+	set_exact(&w, "fork", 0)->flags = 0;
+	module = tables_module(w.tables, 2);
+	module->path = tables_string(w.tables, "/lib/liblammps.so.0");
+	options.quiet = true;
+	options.limit = 1;
+	options.width = 60;
+	expect(&w, &options, " 65.00% ± 16.97%  1.262 ms   65.00%       13  work    liblamm…\n");
 	world_close(&w);
 }
 
@@ -302,6 +452,10 @@ int main(void)
 		cmocka_unit_test(tables_of_threads),
 		cmocka_unit_test(cells_of_what_was_not_sampled),
 		cmocka_unit_test(heads_tell_of_the_run),
+		cmocka_unit_test(idle_cpus_are_not_at_work),
+		cmocka_unit_test(amounts_have_units),
+		cmocka_unit_test(noise_is_one_row),
+		cmocka_unit_test(narrow_tables_cut_modules),
 		cmocka_unit_test(dump_tells_of_every_sample),
 		cmocka_unit_test(json_tells_who),
 	};

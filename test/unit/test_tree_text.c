@@ -110,15 +110,15 @@ static void only_children_stay_below_their_parents(void **state)
 	       "  30.00%     0.00%    f\n"
 	       "  30.00%    30.00%    g\n");
 	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.3, .quiet = true},
-	       "  50.00% ±   0.28%    50.00%       500  d\n"
-	       "  30.00% ±   0.28%    30.00%       300  g\n");
+	       " 50.00% ±  0.28%  48.54 ms   50.00%      500  d\n"
+	       " 30.00% ±  0.28%  29.12 ms   30.00%      300  g\n");
 	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.5, .by_total = true},
-	       "    self   ± error     total   samples  symbol\n"
-	       "   0.00% ±   0.20%    82.80%         0  a\n"
-	       "   0.00% ±   0.20%    82.80%         0  b\n"
-	       "   0.00% ±   0.20%    82.80%         0  c\n"
-	       "  50.00% ±   0.28%    50.00%       500  d\n"
-	       "  50.00%  in 9 more rows; --all shows them\n");
+	       "   self  ± error      time    total  samples  symbol\n"
+	       "  0.00% ±  0.20%      0 ns   82.80%        0  a\n"
+	       "  0.00% ±  0.20%      0 ns   82.80%        0  b\n"
+	       "  0.00% ±  0.20%      0 ns   82.80%        0  c\n"
+	       " 50.00% ±  0.28%  48.54 ms   50.00%      500  d\n"
+	       " 50.00%  in 9 more rows; --all shows them\n");
 	expect(trace,
 	       &(struct report_options){
 		       .direction = PROFILE_CALLERS, .function = "g", .quiet = true},
