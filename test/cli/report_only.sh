@@ -74,7 +74,7 @@ done
 
 "$ADAPTRACE" report --only comm=two --only cpu=0 --only cpu=1 --time 0.1, >out 2>err ||
 	fail "$(cat err)"
-grep -q '^shown: comm=two, cpu=0, cpu=1, from .* of the run, [0-9]* samples\{0,1\}$' out || fail "$(head -6 out)"
+grep -q '^shown: comm=two, cpu=0, cpu=1, from .* of the run, [0-9]* of [0-9]* samples\{0,1\}$' out || fail "$(head -6 out)"
 # The last --sort holds, and of those before it nothing.
 for keys in comm,symbol total symbol,total; do
 	"$ADAPTRACE" report --sort $keys >out || fail "--sort $keys"

@@ -541,7 +541,7 @@ static void expect_last(struct world *w, const char *part)
 
 /* Some samples of the first event, a clock; of the second none. */
 static void setup_last(struct world *w, struct hmb *hmb, struct hmb_ledger *ledger,
-                       const uint64_t *period)
+                       uint64_t *period)
 {
 	struct trace_run *run = tables_run(w->session.tables);
 
