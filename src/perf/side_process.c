@@ -68,8 +68,7 @@ static _Noreturn void child(side_process_fn *run, void *arg, int fd, const int *
 {
 	close_others(keep, nr_keep, fd);
 	fill_standard_descriptors();
-	if (!chdir("/")) /* holds no file system */
-		run(arg, fd);
+	run(arg, fd);
 	_exit(0);
 }
 

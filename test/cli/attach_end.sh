@@ -56,7 +56,7 @@ timed 0 --duration 0.3 sh -c 'echo $$ >timer; exec sleep 100'
 await sh -c '! readlink /proc/$(cat timer)/exe' >ended # which a zombie has not
 # What interrupts both, as Ctrl-C does, ends the recording as without a command.
 start_recording -p $target -o timed.atr sleep 100
-timer=$(pgrep -P $recorder)
+timer=$(target_of $recorder)
 kill -STOP $recorder
 await grep -q '^State:.*T' /proc/$recorder/status
 kill -TERM $recorder $timer

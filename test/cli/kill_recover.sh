@@ -5,7 +5,7 @@ need_sampling
 
 start_recording -m 1M -o killed.atr --counters page-faults:u "$TARGETS/grower" 2 >said 2>errors
 await grep -q ready said
-target=$(pgrep -P $recorder) || fail "no target"
+target=$(target_of $recorder) || fail "no target"
 background="$background $target"
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 sleep 0.5

@@ -9,7 +9,7 @@ command -v flock >/dev/null || skip "no flock (util-linux)"
 
 start_recording -o living.atr sleep 60
 living=$recorder
-target=$(pgrep -P $living) || fail "no target"
+target=$(target_of $living) || fail "no target"
 root=$(awk '/ - cgroup2 / { print $5; exit }' /proc/self/mountinfo)
 own=$(find "$root" -name "adaptrace-$living")
 [ -d "$own" ] || fail "no cgroup of $living"
@@ -21,7 +21,7 @@ killed() { # leaves the cgroup of a recorder of this trace behind, as $left
 	start_recording -o "$1" sleep 60
 	left=${own%/*}/adaptrace-$recorder
 	[ -d "$left" ] || fail "no cgroup of $recorder"
-	target=$(pgrep -P $recorder)
+	target=$(target_of $recorder)
 	kill -KILL $recorder $target
 	wait $recorder 2>/dev/null
 	await sh -c "! grep -q . $left/cgroup.procs"

@@ -39,7 +39,7 @@ E
 	background="$background $recorder"
 	ranks="ls -l /proc/*/exe 2>/dev/null | grep -c $PWD/endings.$mpi"
 	await sh -c "[ \$($ranks) = 2 ]"
-	launched=$(pgrep -P $recorder)
+	launched=$(target_of $recorder)
 	background="$background $launched"
 	sleep 1.5
 	kill -KILL $recorder
