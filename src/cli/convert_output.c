@@ -103,23 +103,35 @@ static void say_it_exists(const char *name)
 	say("'%s' exists; replace it with --force or name another with -o", name);
 }
 
+/* A folder is made beside what is there, and links are not followed. */
+static int check_place(const struct converter *converter, const char *name)
+{
+	int err = converter->to_folder ? 0 : new_file_check(name);
+
+	if (err == -EISDIR)
+		say("'%s' is a folder, and --%s writes a file; name that with -o", name,
+		    converter->name);
+	else if (err)
+		say("cannot write '%s': %s; name another with -o", name, new_file_error(err));
+	return err;
+}
+
 int convert_output_check(const struct convert_output *output, const char *name)
 {
 	const struct converter *converter = output->converter;
 	struct stat stat_now;
+	int err;
 
 	if (is_standard(name))
 		return check_standard_output(converter);
+	err = check_place(converter, name);
+	if (err)
+		return err;
 	if (stat(name, &stat_now))
 		return 0;
 	if (new_file_is_same(output->from, name)) {
 		say("'%s' is the trace itself; name another output with -o", name);
 		return -EEXIST;
-	}
-	if (S_ISDIR(stat_now.st_mode) && !converter->to_folder) {
-		say("'%s' is a folder, and --%s writes a file; name that with -o", name,
-		    converter->name);
-		return -EISDIR;
 	}
 	if (output->force)
 		return 0;
@@ -212,7 +224,7 @@ static int to_named_file(struct writing *writing, struct conversion *conversion)
 
 	if (err)
 		return err;
-	writing->file.existing = writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
+	writing->file.wish.existing = writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
 	return new_file_close(&writing->file, to_stream(writing, conversion));
 }
 
@@ -260,7 +272,7 @@ static void complain(const struct convert_output *output, const char *name, cons
 	else if (err != -EINTR && is_standard(name))
 		say("cannot write to standard output: %s", strerror(-err));
 	else if (err != -EINTR)
-		say("cannot write '%s': %s", name, strerror(-err));
+		say("cannot write '%s': %s", name, new_file_error(err));
 }
 
 /* There is nothing to clean up of a pipe, and it may wait for its reader for ever. */

@@ -113,7 +113,7 @@ bool image_trace_write(const char *output, struct tables *tables, bool alive, co
 		    "there",
 		    output);
 	else if (err)
-		say("cannot write '%s': %s; -o names another place", output, strerror(-err));
+		say("cannot write '%s': %s; -o names another place", output, new_file_error(err));
 	if (err)
 		return false;
 	text_bytes(size, bytes);

@@ -11,6 +11,7 @@
 #include "cli/trace_list.h"
 #include "hmb/arena.h"
 #include "output/merge.h"
+#include "output/new_file.h"
 #include "output/text.h"
 
 #include <argp.h>
@@ -106,6 +107,17 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		    "show is that of some ranks");
 }
 
+/* Before the work, which may be long. */
+static int check_output(const struct merge_command *command)
+{
+	int err = new_file_check(command->output);
+
+	if (err)
+		say("cannot write '%s': %s; -o names another place", command->output,
+		    new_file_error(err));
+	return err;
+}
+
 static int merge(struct merge_command *command)
 {
 	const struct merge_config config = {command->traces.paths, command->traces.nr,
@@ -115,6 +127,8 @@ static int merge(struct merge_command *command)
 	struct merge_result result;
 	int err;
 
+	if (check_output(command))
+		return 1;
 	bounds_memory(bounds_traces_size(config.paths, config.nr));
 	err = merge_write(command->output, &config, &result, why);
 	if (err == -ENOMEM)

@@ -56,33 +56,46 @@ static void say_unanswered(const struct symbolizer *symbolizer)
 		    (unsigned long long)stats.unanswered, plural(stats.unanswered));
 }
 
-/* The folder is new and private: in one that all may write to, a name could be another's trap. */
+/* Into a new folder, which may be the only place where the name is free. */
 static bool save_elsewhere(struct session *s, struct symbolizer *symbolizer, uint64_t *bytes,
                            char path[PATH_MAX])
 {
-	const char *parent = getenv("TMPDIR");
-	char folder[PATH_MAX], output[PATH_MAX];
+	const char *wanted = getenv("TMPDIR");
+	const struct new_file_wish wish = {.path = path, .settled = true};
+	char parent[PATH_MAX], folder[PATH_MAX], output[PATH_MAX];
 
 	snprintf(output, sizeof(output), "%s", s->options->output);
-	if (snprintf(folder, sizeof(folder), "%s/adaptrace-XXXXXX",
-	             parent && *parent ? parent : "/var/tmp") >= (int)sizeof(folder) ||
+	if (!realpath(wanted && *wanted ? wanted : "/var/tmp", parent) ||
+	    snprintf(folder, sizeof(folder), "%s/adaptrace-XXXXXX", parent) >=
+	            (int)sizeof(folder) ||
 	    !mkdtemp(folder))
 		return false;
 	if (snprintf(path, PATH_MAX, "%s/%s", folder, basename(output)) < PATH_MAX &&
-	    !trace_write(path, s->tables, s->modules, symbolizer, bytes))
+	    !trace_write_as(&wish, s->tables, s->modules, symbolizer, bytes))
 		return true;
 	rmdir(folder);
 	return false;
+}
+
+/* Whether recover still knows the recording by this name: nothing on the way became a link. */
+static bool is_findable(const char *place)
+{
+	char copy[PATH_MAX], real[PATH_MAX];
+	const char *folder;
+
+	snprintf(copy, sizeof(copy), "%s", place);
+	folder = dirname(copy);
+	return !realpath(folder, real) || !strcmp(folder, real);
 }
 
 /* The whole name is told: the folder may have gone, and recover looks for the name alone. */
 static void say_not_written(struct session *s, struct symbolizer *symbolizer, int err,
                             uint64_t *bytes)
 {
-	const char *output = s->options->output, *why = strerror(-err);
+	const char *output = s->options->output, *why = new_file_error(err);
 	char path[PATH_MAX];
 
-	if (tables_recoverable(s->tables)) {
+	if (tables_recoverable(s->tables) && is_findable(s->options->place)) {
 		tables_keep(s->tables);
 		say("cannot write '%s': %s; it is kept in memory, and saved by: adaptrace recover "
 		    "-o ANOTHER.atr '%s'",
@@ -96,6 +109,12 @@ static void say_not_written(struct session *s, struct symbolizer *symbolizer, in
 
 int save_trace(struct session *s, uint64_t *bytes)
 {
+	const struct new_file_wish wish = {
+		.path = s->options->settled,
+		.settled = true,
+		.existing = tables_name_taken(s->tables) ? NEW_FILE_BESIDE : NEW_FILE_KEEP_OLD,
+		.beside = &s->beside,
+	};
 	struct patience patience = {s, clock_ns(CLOCK_MONOTONIC), 0};
 	struct symbolizer *symbolizer = symbolizer_new(s->modules);
 	int err;
@@ -104,7 +123,7 @@ int save_trace(struct session *s, uint64_t *bytes)
 		symbolizer_ask(symbolizer, still_wanted, &patience);
 		symbolizer_read_aside(symbolizer, shall_go_on, &patience);
 	}
-	err = trace_write(s->options->output, s->tables, s->modules, symbolizer, bytes);
+	err = trace_write_as(&wish, s->tables, s->modules, symbolizer, bytes);
 	status_clear(s);
 	if (patience.skipped)
 		say("names in %lu file%s were skipped; adaptrace report --symbols looks them up",
@@ -113,6 +132,9 @@ int save_trace(struct session *s, uint64_t *bytes)
 		say_unanswered(symbolizer);
 	if (err)
 		say_not_written(s, symbolizer, err, bytes);
+	else if (s->beside)
+		say("'%s' was taken meanwhile, and stays as it is: the trace is '%s'",
+		    s->options->output, s->beside);
 	late_names_say_lineless(tables_run(s->tables)->flags);
 	symbolizer_free(symbolizer);
 	return err;

@@ -204,6 +204,7 @@ static void close_session(struct session *s)
 	tables_free(s->tables);
 	free(s->sources);
 	stderr_writer_close(&s->messages);
+	free(s->beside);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }

@@ -77,6 +77,7 @@ struct session {
 	uint64_t cpu_start;   /* the recorder's CPU time then */
 	uint64_t waited;      /* ns, where it ended before it started */
 	uint64_t seen_ended;  /* tasks, as of the last tick */
+	char *beside;         /* where the trace is, if not under its name */
 	unsigned ticks;       /* so far */
 	unsigned nr_attached; /* processes that live */
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */

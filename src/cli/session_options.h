@@ -45,6 +45,7 @@ struct options {
 	uint64_t duration; /* ns of sampling; 0: until the target ends, or an interrupt */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and the same from the root on */
+	char settled[PATH_MAX];                 /* the same, behind links: see new_file_settle() */
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;

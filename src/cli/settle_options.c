@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static void say_user_only(const struct event *event)
 {
@@ -175,8 +174,8 @@ static int settle_branches(struct options *options)
 	return 0;
 }
 
-/* What recovers a trace knows it by this name. ENOENT: the folder was deleted, or never was. */
-static int find_place(const char *path, char place[PATH_MAX])
+/* What recovers a trace knows it by this name. */
+static void find_place(const char *path, char place[PATH_MAX])
 {
 	char copy[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
 	const char *folder;
@@ -184,93 +183,42 @@ static int find_place(const char *path, char place[PATH_MAX])
 	snprintf(copy, sizeof(copy), "%s", path);
 	snprintf(name, sizeof(name), "%s", path);
 	folder = dirname(copy);
+	/* Else one above it is closed to us, and it will do from here. */
 	if (realpath(folder, real))
 		folder = real;
-	else if (errno == ENOENT)
-		return ENOENT;
-	/* else one above it is closed to us, and the name will do from here */
-	return snprintf(place, PATH_MAX, "%s/%s", folder, basename(name)) >= PATH_MAX ? ENAMETOOLONG
-	                                                                              : 0;
-}
-
-/* What is there is kept, under a name that is longer. */
-static bool old_name_fits(const char *path)
-{
-	char old[PATH_MAX];
-	struct stat there;
-
-	if (snprintf(old, sizeof(old), "%s.old", path) >= (int)sizeof(old))
-		return false;
-	return !lstat(old, &there) || errno != ENAMETOOLONG;
-}
-
-/* A trace takes the place of a file, in its folder. Rights do not tell: root has them in /sys. */
-static int try_file(const char *path)
-{
-	char place[PATH_MAX];
-	struct new_file file;
-	int errnum = find_place(path, place);
-
-	if (!errnum)
-		errnum = -new_file_open(&file, path);
-	if (!errnum)
-		new_file_close(&file, -ECANCELED);
-	return errnum;
-}
-
-static int check_file(const char *path)
-{
-	struct stat there;
-
-	if (stat(path, &there)) {
-		if (errno != ENOENT)
-			return errno;
-		return path[strlen(path) - 1] == '/' ? ENOENT : try_file(path);
-	}
-	if (S_ISREG(there.st_mode))
-		return old_name_fits(path) ? try_file(path) : ENAMETOOLONG;
-	return S_ISDIR(there.st_mode) ? EISDIR : S_ISCHR(there.st_mode) ? 0 : ENXIO;
-}
-
-/* Told at once, not after hours of recording. */
-static int check_place(const char *path, char place[PATH_MAX])
-{
-	char *resolved = new_file_resolve(path);
-	int errnum = resolved ? check_file(resolved) : errno;
-
-	free(resolved);
-	if (!errnum && find_place(path, place))
+	if (snprintf(place, PATH_MAX, "%s/%s", folder, basename(name)) >= PATH_MAX)
 		snprintf(place, PATH_MAX, "%s", path);
-	return errnum;
 }
 
-static const char *place_error_text(int errnum)
+static void say_no_place(const char *output, int err)
 {
-	switch (errnum) {
-	case ENOENT:
-		return "its folder does not exist";
-	case ENXIO: /* a pipe without a reader would hold us up, with all signals blocked */
-		return "a trace is a file";
-	default:
-		return strerror(errnum);
-	}
+	struct permission permission;
+	struct advice advice;
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
+	if (err != -EMFILE || !say_advice("cannot start recording: ", &advice))
+		say("cannot write to '%s': %s; -o names another place", output,
+		    err == -ENOENT ? "its folder does not exist" : new_file_error(err));
 }
 
 static int settle_output(struct options *options)
 {
 	const char *pattern = options->output_pattern;
 	const char *why = output_name(pattern, options->output);
-	int errnum;
+	int err;
 
 	if (why) {
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
-	errnum = check_place(options->output, options->place);
-	if (errnum)
-		say("cannot write to '%s': %s; -o names another place", options->output,
-		    place_error_text(errnum));
-	return -errnum;
+	/* At once, not after hours of recording. */
+	err = new_file_settle(options->output, options->settled, sizeof(options->settled));
+	if (err)
+		say_no_place(options->output, err);
+	else
+		find_place(options->output, options->place);
+	return err;
 }
 
 /* Without it the kernel's answers would be taken for what they are not. */

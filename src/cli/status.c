@@ -312,5 +312,5 @@ void status_final(const struct session *s, uint64_t bytes)
 	    (unsigned long long)stored, plural(stored), wall, used, budget,
 	    several ? s->options->events[event].name : "", several ? " " : "",
 	    1ULL << levels_closed(s, event), rate, (unsigned long long)sampler_all_lost(s->sampler),
-	    more, s->options->output, size);
+	    more, s->beside ?: s->options->output, size);
 }

@@ -350,6 +350,7 @@ int merge_write(const char *path, const struct merge_config *config, struct merg
 	free(merge.path);
 	if (err && !*why)
 		snprintf(why, MERGE_WHY_SIZE, "cannot write '%s': %s", path,
-		         err == -EBADMSG ? "the records of a trace make no sense" : strerror(-err));
+		         err == -EBADMSG ? "the records of a trace make no sense"
+		                         : new_file_error(err));
 	return err;
 }

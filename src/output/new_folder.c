@@ -1,7 +1,5 @@
 #include "output/new_folder.h"
 
-#include "output/new_file.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,15 +13,37 @@
 /* An archive has files in its folder and in one below it. */
 #define MAX_DEPTH 2
 
+/* --- what is in a folder ---------------------------------------------------------------------- */
+
 enum visit { VISIT_CHECK, VISIT_REMOVE };
 
 struct visitor {
 	enum visit visit;
-	bool (*known)(const char *path);
+	bool (*known)(const char *path); /* NULL: all */
 };
 
-static int visit_folder(const struct visitor *visitor, int parent, const char *name,
-                        const char *path, unsigned depth);
+static int visit_entries(const struct visitor *visitor, int fd, const char *path, unsigned depth);
+
+static int open_folder(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int visit_below(const struct visitor *visitor, int parent, const char *name,
+                       const char *path, unsigned depth)
+{
+	int fd = depth < MAX_DEPTH ? open_folder(parent, name) : -EEXIST, err;
+
+	if (fd < 0)
+		return fd;
+	err = visit_entries(visitor, fd, path, depth + 1);
+	close(fd);
+	if (!err && visitor->visit == VISIT_REMOVE && unlinkat(parent, name, AT_REMOVEDIR))
+		err = -errno;
+	return err;
+}
 
 static int visit_entry(const struct visitor *visitor, int folder, const char *name,
                        const char *path, unsigned depth)
@@ -33,19 +53,21 @@ static int visit_entry(const struct visitor *visitor, int folder, const char *na
 	if (fstatat(folder, name, &stat, AT_SYMLINK_NOFOLLOW))
 		return -errno;
 	if (S_ISDIR(stat.st_mode))
-		return depth < MAX_DEPTH ? visit_folder(visitor, folder, name, path, depth + 1)
-		                         : -EEXIST;
+		return visit_below(visitor, folder, name, path, depth);
+	if (visitor->known && !(S_ISREG(stat.st_mode) && visitor->known(path)))
+		return -EEXIST;
 	if (visitor->visit == VISIT_REMOVE)
 		return unlinkat(folder, name, 0) ? -errno : 0;
-	return S_ISREG(stat.st_mode) && visitor->known(path) ? 0 : -EEXIST;
+	return 0;
 }
 
+/* What cannot be removed is not taken for what may go. */
 static int visit_entries(const struct visitor *visitor, int fd, const char *path, unsigned depth)
 {
 	_Alignas(struct dirent64) char entries[4096];
 	char below[PATH_MAX];
 	ssize_t size;
-	int err = 0;
+	int err = faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) ? -errno : 0;
 
 	/* Not readdir(), which asks for memory: of which there may be none, and no folder be left.
 	 */
@@ -67,46 +89,74 @@ static int visit_entries(const struct visitor *visitor, int fd, const char *path
 	return err;
 }
 
-static int visit_folder(const struct visitor *visitor, int parent, const char *name,
-                        const char *path, unsigned depth)
-{
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
-
-	if (fd < 0)
-		return -errno;
-	/* What cannot be removed is not taken for what may go. */
-	err = faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) ? -errno
-	                                                  : visit_entries(visitor, fd, path, depth);
-	close(fd);
-	if (!err && visitor->visit == VISIT_REMOVE && unlinkat(parent, name, AT_REMOVEDIR))
-		err = -errno;
-	return err;
-}
-
-static int visit(enum visit what, const char *path, bool (*known)(const char *path))
+/* Of an open folder, whatever its name is by now. */
+static int visit(enum visit what, int fd, bool (*known)(const char *path))
 {
 	struct visitor visitor = {what, known};
 
-	return visit_folder(&visitor, AT_FDCWD, path, "", 1);
+	if (lseek(fd, 0, SEEK_SET))
+		return -errno;
+	return visit_entries(&visitor, fd, "", 1);
 }
 
-/* What is there may go: 0; nothing is there: -ENOENT. */
-static int check_existing(const struct new_folder *folder)
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* The folder that is there, which may go; 0 and -1: nothing is there. */
+static int open_existing(const struct new_folder *folder, int *existing)
 {
 	struct stat stat;
+	int err = file_place_stat(&folder->place, &stat), fd;
 
-	if (lstat(folder->path, &stat))
-		return -errno;
-	return folder->replace && S_ISDIR(stat.st_mode)
-	               ? visit(VISIT_CHECK, folder->path, folder->known)
-	               : -EEXIST;
+	*existing = -1;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	if (!folder->replace || !S_ISDIR(stat.st_mode))
+		return -EEXIST;
+	fd = open_folder(folder->place.folder, folder->place.name);
+	if (fd < 0)
+		return fd;
+	err = visit(VISIT_CHECK, fd, folder->known);
+	if (err)
+		close(fd);
+	else
+		*existing = fd;
+	return err;
+}
+
+static int check_existing(const struct new_folder *folder)
+{
+	int existing, err = open_existing(folder, &existing);
+
+	if (existing >= 0)
+		close(existing);
+	return err;
 }
 
 static void new_folder_fini(struct new_folder *folder)
 {
-	free(folder->path);
+	if (folder->fd >= 0)
+		close(folder->fd);
+	file_place_close(&folder->place);
 	free(folder->temporary);
-	*folder = (struct new_folder){0};
+	*folder = (struct new_folder){.place.folder = -1, .fd = -1};
+}
+
+/* By its descriptor; without /proc by its name, which only who can write to the parent can move. */
+static int name_temporary(struct new_folder *folder, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	int before = slash ? (int)(slash - path) + 1 : 0;
+
+	if (asprintf(&folder->temporary, "/proc/self/fd/%d", folder->fd) < 0)
+		goto out;
+	if (!access(folder->temporary, F_OK))
+		return 0;
+	free(folder->temporary);
+	if (asprintf(&folder->temporary, "%.*s%s", before, path, folder->hidden) >= 0)
+		return 0;
+out:
+	folder->temporary = NULL;
+	return -ENOMEM;
 }
 
 int new_folder_open(struct new_folder *folder, const char *path, bool replace,
@@ -114,51 +164,85 @@ int new_folder_open(struct new_folder *folder, const char *path, bool replace,
 {
 	int err;
 
-	*folder = (struct new_folder){.path = strdup(path), .replace = replace, .known = known};
-	err = folder->path ? check_existing(folder) : -ENOMEM;
-	if (err == -ENOENT)
-		err = 0;
+	*folder = (struct new_folder){.fd = -1, .replace = replace, .known = known};
+	err = file_place_open_unfollowed(&folder->place, path);
+	if (!err)
+		err = check_existing(folder);
 	if (!err) {
-		folder->temporary = new_file_temporary(path);
-		if (!folder->temporary)
-			err = -ENOMEM;
-		else if (!mkdtemp(folder->temporary))
-			err = -errno;
+		folder->fd = file_place_make_folder(folder->place.folder, folder->hidden);
+		err = folder->fd < 0 ? folder->fd : name_temporary(folder, path);
 	}
 	if (err)
 		new_folder_fini(folder);
 	return err;
 }
 
-/* The old one is checked again: it may have changed while the new one was made. */
-static int give_name(const struct new_folder *folder)
-{
-	int err = check_existing(folder);
+/* --- its name --------------------------------------------------------------------------------- */
 
-	if (err == -ENOENT)
-		return renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path,
-		                 RENAME_NOREPLACE) &&
-		                       (errno != EINVAL || rename(folder->temporary, folder->path))
-		               ? -errno
-		               : 0;
-	if (err)
-		return err;
-	if (!renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->path, RENAME_EXCHANGE))
-		return 0;
-	if (errno != EINVAL)
-		return -errno;
-	err = visit(VISIT_REMOVE, folder->path, folder->known);
-	if (!err && rename(folder->temporary, folder->path))
-		err = -errno;
-	return err;
+static int rename_hidden(const struct new_folder *folder, unsigned flags)
+{
+	const int parent = folder->place.folder;
+
+	return renameat2(parent, folder->hidden, parent, folder->place.name, flags) ? -errno : 0;
 }
 
+static bool has_name(const struct new_folder *folder, const char *name, int fd)
+{
+	struct stat named, open;
+
+	return !fstatat(folder->place.folder, name, &named, AT_SYMLINK_NOFOLLOW) &&
+	       !fstat(fd, &open) && named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+}
+
+/*
+ * Changes places with the one that is there, and is gone afterwards. Something else that took its
+ * name since it was looked at gets the name back.
+ */
+static int replace_existing(const struct new_folder *folder, int existing)
+{
+	int err = rename_hidden(folder, RENAME_EXCHANGE);
+
+	if (!err && !has_name(folder, folder->hidden, existing)) {
+		rename_hidden(folder, RENAME_EXCHANGE);
+		return -EEXIST;
+	}
+	if (err != -EINVAL && err != -ENOSYS)
+		return err;
+	err = visit(VISIT_REMOVE, existing, folder->known);
+	return err ? err : rename_hidden(folder, 0); /* over an empty one */
+}
+
+/* What is there is looked at again: it may have changed while the new one was made. */
+static int give_name(const struct new_folder *folder, int *existing)
+{
+	int err = open_existing(folder, existing);
+
+	if (err)
+		return err;
+	if (*existing >= 0)
+		return replace_existing(folder, *existing);
+	err = rename_hidden(folder, RENAME_NOREPLACE);
+	return err == -EINVAL || err == -ENOSYS ? rename_hidden(folder, 0) : err;
+}
+
+/*
+ * Removes by their descriptors the new folder, of which nothing became, or the old one, which has
+ * made way for it: their names may be another's by now.
+ */
 int new_folder_close(struct new_folder *folder, int err)
 {
+	int existing = -1;
+
 	if (!err)
-		err = give_name(folder);
-	/* The new one, of which nothing became; or the old one, which has made way for it. */
-	visit(VISIT_REMOVE, folder->temporary, folder->known);
+		err = give_name(folder, &existing);
+	if (err)
+		visit(VISIT_REMOVE, folder->fd, NULL);
+	else if (existing >= 0)
+		visit(VISIT_REMOVE, existing, folder->known);
+	if (err || existing >= 0)
+		unlinkat(folder->place.folder, folder->hidden, AT_REMOVEDIR);
+	if (existing >= 0)
+		close(existing);
 	new_folder_fini(folder);
 	return err;
 }

@@ -1,14 +1,20 @@
 /*
  * A folder that appears under its name only when it is whole. A folder that has the name already is
- * replaced only where allowed, and only if nothing is in it that its maker does not know.
+ * replaced only where allowed, and only if nothing is in it that its maker does not know. Links are
+ * not followed.
  */
 #ifndef OUTPUT_NEW_FOLDER_H
 #define OUTPUT_NEW_FOLDER_H
 
+#include "output/file_place.h"
+
 #include <stdbool.h>
 
 struct new_folder {
-	char *path, *temporary;
+	struct file_place place;
+	char hidden[FILE_PLACE_HIDDEN_SIZE]; /* its name until it is whole */
+	int fd;
+	char *temporary; /* the path to fill it by, which leads to it whatever its name is */
 	/* Whether a file, told by its path from the folder, is one that may be removed. */
 	bool (*known)(const char *path);
 	bool replace;

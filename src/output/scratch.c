@@ -2,27 +2,11 @@
 #include "output/new_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 int scratch_open(const char *folder)
 {
-	int fd = new_file_nameless(folder);
-	char *name;
-
-	if (fd >= 0)
-		return fd;
-	if (asprintf(&name, "%s/.adaptrace-XXXXXX", folder) < 0)
-		return -ENOMEM;
-	fd = mkostemp(name, O_CLOEXEC);
-	if (fd < 0)
-		fd = -errno;
-	else
-		unlink(name);
-	free(name);
-	return fd;
+	return new_file_nameless(folder);
 }
 
 int scratch_write(int fd, const void *data, size_t size, off_t place)

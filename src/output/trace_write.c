@@ -195,7 +195,7 @@ static int file_check(const struct new_file *file)
 	char why[TRACE_WHY_SIZE], *name;
 	struct trace *trace;
 
-	if (err || !file->temporary)
+	if (err || !new_file_has_temporary(file))
 		return err;
 	name = new_file_present_name(file);
 	if (!name)
@@ -208,8 +208,8 @@ static int file_check(const struct new_file *file)
 	return 0;
 }
 
-static int write_trace(const char *path, struct tables *tables, const struct name_source *source,
-                       bool checked, uint64_t *bytes)
+static int write_trace(const struct new_file_wish *wish, struct tables *tables,
+                       const struct name_source *source, bool checked, uint64_t *bytes)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct new_file file = {0};
@@ -219,7 +219,7 @@ static int write_trace(const char *path, struct tables *tables, const struct nam
 		return err;
 	writer->tables = tables;
 	/* First of all: a folder that cannot be written to is known before the work is done. */
-	err = new_file_open(&file, path);
+	err = new_file_open_as(&file, wish);
 	if (err)
 		goto out;
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
@@ -249,7 +249,9 @@ out:
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes)
 {
-	return write_trace(path, tables, source, false, bytes);
+	const struct new_file_wish wish = {.path = path};
+
+	return write_trace(&wish, tables, source, false, bytes);
 }
 
 /* --- names of a run that just ended ----------------------------------------------------------- */
@@ -290,25 +292,36 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	return err;
 }
 
-static int write_run(const char *path, struct tables *tables, struct module_table *modules,
-                     struct symbolizer *symbolizer, bool checked, uint64_t *bytes)
+static int write_run(const struct new_file_wish *wish, struct tables *tables,
+                     struct module_table *modules, struct symbolizer *symbolizer, bool checked,
+                     uint64_t *bytes)
 {
 	struct live_names live = {tables, modules, symbolizer, {0}};
 	const struct name_source source = {live_module, &live};
 
 	if (modules)
 		tables_run(tables)->refused_modules = module_table_refused(modules);
-	return write_trace(path, tables, modules && symbolizer ? &source : NULL, checked, bytes);
+	return write_trace(wish, tables, modules && symbolizer ? &source : NULL, checked, bytes);
 }
 
 int trace_write(const char *path, struct tables *tables, struct module_table *modules,
                 struct symbolizer *symbolizer, uint64_t *bytes)
 {
-	return write_run(path, tables, modules, symbolizer, false, bytes);
+	const struct new_file_wish wish = {.path = path};
+
+	return write_run(&wish, tables, modules, symbolizer, false, bytes);
+}
+
+int trace_write_as(const struct new_file_wish *wish, struct tables *tables,
+                   struct module_table *modules, struct symbolizer *symbolizer, uint64_t *bytes)
+{
+	return write_run(wish, tables, modules, symbolizer, false, bytes);
 }
 
 int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
                         struct symbolizer *symbolizer, uint64_t *bytes)
 {
-	return write_run(path, tables, modules, symbolizer, true, bytes);
+	const struct new_file_wish wish = {.path = path};
+
+	return write_run(&wish, tables, modules, symbolizer, true, bytes);
 }

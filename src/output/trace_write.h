@@ -3,6 +3,7 @@
 #define OUTPUT_TRACE_WRITE_H
 
 #include "output/names.h"
+#include "output/new_file.h"
 #include "output/tables.h"
 #include "symbolize/symbols.h"
 
@@ -15,9 +16,13 @@
 int trace_write(const char *path, struct tables *tables, struct module_table *modules,
                 struct symbolizer *symbolizer, uint64_t *bytes);
 
+/* The same to a file that is wished for like this. */
+int trace_write_as(const struct new_file_wish *wish, struct tables *tables,
+                   struct module_table *modules, struct symbolizer *symbolizer, uint64_t *bytes);
+
 /*
- * The same of tables that may be damaged: a file that trace_open() would refuse gets no name, and
- * the result is -EBADMSG.
+ * trace_write() of tables that may be damaged: a file that trace_open() would refuse gets no name,
+ * and the result is -EBADMSG.
  */
 int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
                         struct symbolizer *symbolizer, uint64_t *bytes);

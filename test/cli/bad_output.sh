@@ -78,29 +78,25 @@ if [ "$(id -u)" = 0 ]; then
 	mkdir open && chmod 1777 open && echo mine >precious
 	as_user ln -s "$PWD/precious" open/x.atr
 	record -o open/x.atr true 2>errors
-	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
+	[ $? = 125 ] && grep -q 'it is a link' errors || fail "said: $(cat errors)"
 	[ "$(cat precious)" = mine ] && [ ! -e precious.old ] || fail "the link was followed"
 	recorded -o good.atr true
 	"$ADAPTRACE" convert --folded -o open/x.atr good.atr 2>errors && fail "converted over a trap"
 	[ "$(cat precious)" = mine ] || fail "convert followed the link"
-	ln -s "$PWD/precious" open/z.atr
-	recorded -o open/z.atr true
+	ln -s "$PWD/precious" z.atr
+	recorded -o z.atr true
 	[ "$(cat precious.old)" = mine ] || fail "a link of one's own was not followed"
 	# Behind a link of one's own, too.
 	echo mine >precious
 	ln -s open/x.atr chain.atr
 	record -o chain.atr true 2>errors
-	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "said: $(cat errors)"
+	[ $? = 125 ] && grep -q 'it is a link' errors || fail "said: $(cat errors)"
 	"$ADAPTRACE" convert --folded -f -o chain.atr good.atr 2>errors && fail "converted along a chain"
 	[ "$(cat precious)" = mine ] || fail "a link was followed to the next"
 	# So is somebody else's pipe, which nobody may ever read, or who must not.
 	as_user mkfifo -m 666 open/pipe
 	timeout -s KILL 60 "$ADAPTRACE" convert --folded -f -o open/pipe good.atr 2>errors
-	[ $? = 1 ] && grep -q 'Permission denied' errors || fail "to a pipe: $(cat errors)"
-	timeout -s KILL 60 "$ADAPTRACE" record -q -o open/late.atr \
-		setpriv --reuid 65534 --clear-groups mkfifo -m 666 open/late.atr 2>errors
-	[ $? = 125 ] && grep -q 'Permission denied' errors || fail "to a late pipe: $(cat errors)"
-	"$ADAPTRACE" recover -o late.atr open/late.atr 2>errors || fail "recover: $(cat errors)"
+	[ $? = 1 ] && grep -q 'it is a pipe' errors || fail "to a pipe: $(cat errors)"
 	mkfifo own
 	cat own >piped &
 	"$ADAPTRACE" convert --folded -f -o own good.atr || fail "to a pipe of one's own"

@@ -303,7 +303,7 @@ static int write_file(const char *path, enum new_file_existing existing, const c
 	struct new_file file;
 
 	assert_int_equal(new_file_open(&file, path), 0);
-	file.existing = existing;
+	file.wish.existing = existing;
 	fputs(text, file.file);
 	return new_file_close(&file, 0);
 }
@@ -350,7 +350,7 @@ static void files_of_the_killed(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(folder));
-	fd = new_file_nameless(folder);
+	fd = open(folder, O_TMPFILE | O_RDWR, 0600);
 	if (fd < 0) {
 		rmdir(folder);
 		skip();
