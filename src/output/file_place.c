@@ -165,6 +165,8 @@ int file_place_open(struct file_place *place, const char *path)
 	*place = (struct file_place){.folder = -1};
 	if (!err)
 		err = file_place_open_unfollowed(place, path);
+	if (err)
+		return err;
 	for (unsigned links = 0; !err; links++) {
 		err = read_link(place, target);
 		if (!err)
