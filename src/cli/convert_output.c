@@ -2,6 +2,7 @@
 
 #include "cli/bounds.h"
 #include "cli/expected_size.h"
+#include "cli/output_name.h"
 #include "cli/progress.h"
 #include "cli/say.h"
 #include "output/new_file.h"
@@ -129,7 +130,7 @@ int convert_output_check(const struct convert_output *output, const char *name)
 		return err;
 	if (stat(name, &stat_now))
 		return 0;
-	if (new_file_is_same(output->from, name)) {
+	if (output_name_takes(name, output->force ? output->named : NULL, output->from)) {
 		say("'%s' is the trace itself; name another output with -o", name);
 		return -EEXIST;
 	}
@@ -224,7 +225,12 @@ static int to_named_file(struct writing *writing, struct conversion *conversion)
 
 	if (err)
 		return err;
-	writing->file.wish.existing = writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
+	/* A trace that was named itself is kept: it cannot be measured again. */
+	if (new_file_is_same(writing->output->from, writing->name))
+		writing->file.wish.existing = NEW_FILE_KEEP_OLD;
+	else
+		writing->file.wish.existing =
+			writing->output->force ? NEW_FILE_REPLACE : NEW_FILE_REFUSE;
 	return new_file_close(&writing->file, to_stream(writing, conversion));
 }
 

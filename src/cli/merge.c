@@ -16,10 +16,13 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct merge_command {
-	const char *output;
+	const char *output, *named; /* by -o; NULL: it was not given */
 	struct trace_list traces;
 	size_t budget;
 };
@@ -28,7 +31,7 @@ struct merge_command {
 static int find_traces(struct merge_command *command, char *const *arguments, int nr)
 {
 	for (int i = 0; i < nr; i++) {
-		int err = trace_list_add(&command->traces, arguments[i], command->output);
+		int err = trace_list_add(&command->traces, arguments[i], command->named);
 
 		if (err) {
 			say("cannot read '%s': %s", arguments[i], strerror(-err));
@@ -62,7 +65,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'o':
-		output_name_take(&arguments->command.output, arg);
+		output_name_take(&arguments->command.named, arg);
 		return 0;
 	case 'm':
 		if (size_parse(arg, &arguments->command.budget) ||
@@ -107,6 +110,26 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		    "show is that of some ranks");
 }
 
+/* What has the output's name is kept as the old one, which may be an input as well. */
+static int check_inputs(const struct merge_command *command)
+{
+	char old[PATH_MAX];
+
+	snprintf(old, sizeof(old), "%s.old", command->output);
+	for (size_t i = 0; i < command->traces.nr; i++) {
+		const char *input = command->traces.paths[i];
+
+		if (!output_name_takes(command->output, command->named, input) &&
+		    (access(command->output, F_OK) || !new_file_is_same(old, input)))
+			continue;
+		say("'%s' is one of the traces to merge, and would be replaced; name another "
+		    "output with -o",
+		    input);
+		return -EEXIST;
+	}
+	return 0;
+}
+
 /* Before the work, which may be long. */
 static int check_output(const struct merge_command *command)
 {
@@ -115,7 +138,7 @@ static int check_output(const struct merge_command *command)
 	if (err)
 		say("cannot write '%s': %s; -o names another place", command->output,
 		    new_file_error(err));
-	return err;
+	return err ? err : check_inputs(command);
 }
 
 static int merge(struct merge_command *command)
@@ -150,12 +173,13 @@ int cmd_merge(int argc, char **argv)
 		"Joins the traces of all ranks of a job into one, with the clocks of their hosts "
 		"brought together.",
 	};
-	struct arguments arguments = {.command.output = DEFAULT_TRACE};
+	struct arguments arguments = {0};
 	struct merge_command *command = &arguments.command;
 	int status;
 
 	if (habits_parse(&argp, argc, argv, 2, 0, &arguments))
 		return 2;
+	command->output = command->named ? command->named : DEFAULT_TRACE;
 	status = find_traces(command, arguments.arguments, arguments.nr);
 	if (!status)
 		status = merge(command);

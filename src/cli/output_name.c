@@ -1,6 +1,7 @@
 #include "cli/output_name.h"
 
 #include "cli/say.h"
+#include "output/new_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -77,14 +78,37 @@ void output_name_take(const char **output, const char *arg)
 	*output = arg;
 }
 
+bool output_name_takes(const char *output, const char *named, const char *input)
+{
+	return !(named && !strcmp(named, input)) && new_file_is_same(output, input);
+}
+
+/* All ranks may write to one device. False: no room. */
+static bool add_rank(char name[PATH_MAX])
+{
+	static const char suffix[] = ".atr";
+	const char *rank = mpi_rank();
+	size_t size = strlen(name);
+	struct stat there;
+	bool has_suffix;
+
+	if (!rank || (!stat(name, &there) && S_ISCHR(there.st_mode)))
+		return true;
+	has_suffix = size >= strlen(suffix) && !strcmp(name + size - strlen(suffix), suffix);
+	if (has_suffix)
+		name[size - strlen(suffix)] = '\0';
+	return append(name, ".") && append(name, rank) && append(name, has_suffix ? suffix : "");
+}
+
 const char *output_name(const char *pattern, char name[PATH_MAX])
 {
 	char buffer[HOST_NAME_MAX + 1] = "", letter[2] = "";
 	const char *text;
+	bool told_apart = false;
 
 	*name = '\0';
 	if (!pattern)
-		pattern = mpi_rank() ? "adaptrace.%r.atr" : "adaptrace.atr";
+		pattern = "adaptrace.atr";
 	if (what_is_wrong(pattern))
 		return what_is_wrong(pattern);
 	for (; *pattern; pattern++) {
@@ -94,10 +118,11 @@ const char *output_name(const char *pattern, char name[PATH_MAX])
 			return "%r is the MPI rank, and no MPI launcher started this";
 		if (!text)
 			return "only %p, %h, %r and %% have a meaning";
+		told_apart |= text != letter && *pattern != '%';
 		if (!append(name, text))
 			return "the name is too long";
 	}
-	return NULL;
+	return told_apart || add_rank(name) ? NULL : "the name is too long";
 }
 
 int output_rank(void)

@@ -4,13 +4,21 @@
 
 #include <limits.h>
 
+#include <stdbool.h>
+
 /* Takes an argument as the file to write a trace to. What can be none is told, as wrong usage. */
 void output_name_take(const char **output, const char *arg);
 
 /*
+ * Whether writing to the output would replace this input although -o did not name it: named is what
+ * -o says, NULL without it.
+ */
+bool output_name_takes(const char *output, const char *named, const char *input);
+
+/*
  * Replaces %p by our PID, %h by the host's name, %r by the MPI rank and %% by %; pattern NULL means
- * adaptrace.atr, or adaptrace.%r.atr where an MPI launcher started us. NULL, or in words for a user
- * what is wrong with the pattern.
+ * adaptrace.atr. Where an MPI launcher started us, a name with neither of the three gets the rank:
+ * x.atr becomes x.0.atr. NULL, or in words for a user what is wrong with the pattern.
  */
 const char *output_name(const char *pattern, char name[PATH_MAX]);
 

@@ -243,6 +243,15 @@ static int begin_calls(struct session *s)
 	return s->calls ? calls_begin(s->calls, &config) : 0;
 }
 
+/*
+ * Two recorders that are to write one trace. The ranks of a launcher wait for each other before any
+ * begins: all go on, and their traces get names beside each other.
+ */
+static bool is_second(const struct session *s)
+{
+	return tables_name_taken(s->tables) == -EBUSY && output_rank() < 0;
+}
+
 static int open_tables(struct session *s)
 {
 	const struct options *options = s->options;
@@ -252,6 +261,10 @@ static int open_tables(struct session *s)
 	s->tables = tables_new(options->budget, options->output);
 	if (!s->tables)
 		return -errno;
+	if (is_second(s)) {
+		say("another recorder is at work on '%s'; -o names another place", options->output);
+		return -EEXIST;
+	}
 	if (tables_kept_leftover(s->tables))
 		say("an earlier recording of '%s' was never written; when this one is done, it is "
 		    "saved by: adaptrace recover '%s'",

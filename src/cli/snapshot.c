@@ -75,6 +75,11 @@ int cmd_snapshot(int argc, char **argv)
 	                         "FILE is the name that the recorder will write: adaptrace.atr if "
 	                         "not given."))
 		return 2;
+	if (!command.output && !strcmp(command.path, DEFAULT_SNAPSHOT)) {
+		say("'" DEFAULT_SNAPSHOT "' is what the recorder will write; name another output "
+		    "with -o");
+		return 1;
+	}
 	if (!command.output)
 		command.output = DEFAULT_SNAPSHOT;
 	return snapshot(&command);

@@ -250,7 +250,7 @@ void image_publish(struct image *image)
 	}
 	if (!err)
 		return;
-	image->name_taken = err == -EBUSY || err == -EALREADY;
+	image->name_taken = err == -EBUSY || err == -EALREADY ? err : 0;
 	free(image->name);
 	image->name = NULL;
 }

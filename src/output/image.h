@@ -20,7 +20,7 @@ struct image {
 	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
 	char *name;         /* of the file; NULL: it has none */
 	bool kept_leftover; /* an earlier recorder's file was put aside */
-	bool name_taken;    /* by a recorder that lives, or a leftover that is being recovered */
+	int name_taken;     /* -EBUSY: by a recorder that lives, -EALREADY: by one that recovers */
 };
 
 /*

@@ -258,7 +258,7 @@ bool tables_recoverable(const struct tables *tables)
 	return tables->image.name != NULL;
 }
 
-bool tables_name_taken(const struct tables *tables)
+int tables_name_taken(const struct tables *tables)
 {
 	return tables->image.name_taken;
 }

@@ -52,7 +52,7 @@ void tables_keep(struct tables *tables);
  */
 bool tables_recoverable(const struct tables *tables);
 /* Whether it is not because a recorder or a recovery at work has the trace's name. */
-bool tables_name_taken(const struct tables *tables);
+int tables_name_taken(const struct tables *tables);
 /*
  * Whether an earlier recorder of this trace was killed and its image was put aside;
  * tables_recover() finds it once this recorder is done. At most one is kept.

@@ -113,6 +113,30 @@ OMPI_COMM_WORLD_RANK=5 recorded true
 [ -s adaptrace.5.atr ] || fail "$(ls)"
 PALS_RANKID=7 recorded true
 [ -s adaptrace.7.atr ] || fail "$(ls)"
+# A name that does not tell ranks apart gets the rank; a device does not.
+for rank in 0 1; do
+	OMPI_COMM_WORLD_RANK=$rank recorded -o given.atr true
+	OMPI_COMM_WORLD_RANK=$rank recorded -o given true
+	OMPI_COMM_WORLD_RANK=$rank recorded -o '100%%.atr' true
+	OMPI_COMM_WORLD_RANK=$rank recorded -o /dev/null true
+	[ -s given.$rank.atr ] && [ -s given.$rank ] && [ -s 100%.$rank.atr ] || fail "$(ls)"
+done
+[ ! -e /dev/null.0 ] && [ ! -e given.atr ] || fail "$(ls)"
+for word in r p h; do OMPI_COMM_WORLD_RANK=4 recorded -o "of-$word-%$word" true; done
+[ -s of-r-4 ] && [ -s of-h-"$(hostname 2>/dev/null || uname -n)" ] || fail "$(ls)"
+# Ranks with one name nevertheless all begin, and no trace replaces another.
+"$ADAPTRACE" record -q -o of-%h.atr sleep 60 2>errors &
+recorder=$!
+background="$background $recorder"
+await sh -c "ls -l /proc/$recorder/fd | grep -q perf_event"
+sleep 0.5
+for rank in 1 2 3; do OMPI_COMM_WORLD_RANK=$rank recorded -o of-%h.atr true 2>errors; done
+[ "$(ls | grep -c '^of-.*\.atr')" = 3 ] || fail "$(ls)"
+record -o of-%h.atr touch second 2>errors
+[ $? = 125 ] && [ ! -e second ] && one_complaint errors 'another recorder is at work' || fail "said: $(cat errors)"
+kill -TERM $recorder
+wait $recorder
+[ "$(ls | grep -c '^of-.*\.atr')" = 4 ] || fail "$(ls)"
 # A batch script of Slurm's has a number, and is no rank; what srun starts is.
 SLURM_PROCID=0 recorded true
 [ -s adaptrace.atr ] && [ ! -e adaptrace.0.atr ] || fail "$(ls)"

@@ -40,7 +40,10 @@ cp plain.atr itself.atr
 ln itself.atr twin.atr
 convert --folded --force -o ./itself.atr itself.atr; expect 1 'is the trace itself'
 convert --folded --force -o itself.atr twin.atr; expect 1 'is the trace itself'
+convert --folded -o itself.atr itself.atr; expect 1 'is the trace itself'
 cmp plain.atr itself.atr || fail "a trace was replaced by what was made of it"
+# Named itself it is kept.
+convert --folded --force -o itself.atr itself.atr && cmp plain.atr itself.atr.old || fail "said: $(cat said)"
 "$ADAPTRACE" convert --help | grep -q -- --callgrind || fail "no help"
 
 # No progress where nobody looks; the default trace; a device is written to as it is.

@@ -80,8 +80,8 @@ grep -q 'merged 3 traces, 1 rank on' said
 	python3 -c 'import json,sys; (r,) = json.load(sys.stdin)["ranks"]; assert r["rank"] == 3, r'
 if python3 "$here/may_sample.py"; then
 	for options in "" --mpi; do
-		OMPI_COMM_WORLD_RANK=7 "$ADAPTRACE" record -q $options -o known.atr true 2>/dev/null
-		"$ADAPTRACE" info --json known.atr |
+		OMPI_COMM_WORLD_RANK=7 "$ADAPTRACE" record -q $options -o known.%r.atr true 2>/dev/null
+		"$ADAPTRACE" info --json known.7.atr |
 			python3 -c 'import json,sys; (p,) = json.load(sys.stdin)["processes"]; assert p["rank"] == 7, p'
 	done
 fi
@@ -120,4 +120,20 @@ P
 "$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
 "$ADAPTRACE" merge job -o job/all.atr 2>/dev/null
 "$ADAPTRACE" info --json job/all.atr | cmp - info.json
+# An input becomes the output only where -o says that very name.
+mkdir own && cp job/job.0.atr own/adaptrace.atr && cp job/job.1.atr own/b.atr && cd own || fail cd
+sum=$(cksum <adaptrace.atr)
+for way in adaptrace.atr 'adaptrace.atr b.atr' . '-o ./adaptrace.atr adaptrace.atr b.atr'; do
+	"$ADAPTRACE" merge $way 2>said && fail "merge $way went on"
+	grep -q 'is one of the traces to merge.*-o' said || fail "merge $way: $(cat said)"
+	[ "$(cksum <adaptrace.atr)" = "$sum" ] && [ ! -e adaptrace.atr.old ] || fail "merge $way replaced its input"
+done
+ln adaptrace.atr twin.atr
+"$ADAPTRACE" merge -o twin.atr adaptrace.atr b.atr 2>said && fail "merged over another name of an input"
+rm twin.atr
+"$ADAPTRACE" merge -o adaptrace.atr adaptrace.atr b.atr 2>said || fail "$(cat said)"
+[ "$(cksum <adaptrace.atr.old)" = "$sum" ] || fail "the input was not kept"
+"$ADAPTRACE" merge -o adaptrace.atr adaptrace.atr.old b.atr 2>said && fail "merged over an input by .old"
+[ "$(cksum <adaptrace.atr.old)" = "$sum" ] || fail "an old input was replaced"
+cd ..
 pass

@@ -5,7 +5,7 @@
 need_sampling
 rank() { # RANK COUNTERS OPTIONS...
 	rank=$1 counters=$2; shift 2
-	OMPI_COMM_WORLD_RANK=$rank recorded --counters "$counters" -e cpu-clock:u "$@" -o "job/job.$rank.atr" \
+	OMPI_COMM_WORLD_RANK=$rank recorded --counters "$counters" -e cpu-clock:u "$@" -o "job/job.%r.atr" \
 		"$TARGETS/faults" 3 $((20 + 10 * rank)) >/dev/null
 }
 mkdir job
