@@ -35,6 +35,12 @@ static int reap_command(struct session *s)
 
 	if (!s->launch.pid)
 		return 0;
+	if (s->refused_signal) {
+		say("not permitted to pass SIG%s on to '%s', which runs as another user: the "
+		    "recording ends, and it runs on",
+		    sigabbrev_np(s->refused_signal), s->options->command[0]);
+		return 128 + s->refused_signal;
+	}
 	if (s->options->until && (s->over || !s->until_ended)) {
 		kill(s->launch.pid, SIGTERM);
 		return 0;
@@ -269,7 +275,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 		err = session_open(s);
 	}
 	if (err)
-		status = setup_failed(err);
+		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(err); /* told already */
 	else
 		status = options->command ? record_launched(s) : record_running(s);
 	close_session(s);

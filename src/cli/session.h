@@ -69,16 +69,18 @@ struct session {
 	size_t buffer_size;                    /* as it would be if memory is never refused */
 
 	/* Of its course. */
-	bool sampling;        /* has started */
-	bool over;            /* the target has ended, or we are told to end */
-	bool until_ended;     /* the command that is recorded until it ends */
-	unsigned status_row;  /* of the terminal, where the status line stands; 0: nowhere */
-	uint64_t start;       /* of sampling, ns */
-	uint64_t cpu_start;   /* the recorder's CPU time then */
-	uint64_t waited;      /* ns, where it ended before it started */
-	uint64_t seen_ended;  /* tasks, as of the last tick */
-	char *beside;         /* where the trace is, if not under its name */
-	unsigned ticks;       /* so far */
+	bool sampling;       /* has started */
+	bool over;           /* the target has ended, or we are told to end */
+	bool until_ended;    /* the command that is recorded until it ends */
+	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
+	uint64_t start;      /* of sampling, ns */
+	uint64_t cpu_start;  /* the recorder's CPU time then */
+	uint64_t waited;     /* ns, where it ended before it started */
+	uint64_t seen_ended; /* tasks, as of the last tick */
+	int refused_signal;  /* that ended the recording, for the target may not be sent it; 0: none
+	                      */
+	char *beside;        /* where the trace is, if not under its name */
+	unsigned ticks;      /* so far */
 	unsigned nr_attached; /* processes that live */
 	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
 };
@@ -111,7 +113,7 @@ void session_note_cores(struct session *session);
 void session_choose_counters(struct session *session);
 /*
  * Measures the price of a sample and makes the buffer, the tables and what names need. 0, or
- * -errno: session_run() says why.
+ * -errno: session_run() says why, except for -EEXIST, another recorder of the trace.
  */
 int session_open(struct session *session);
 

@@ -4,6 +4,8 @@
 #include "cli/status.h"
 #include "cli/summary.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -69,6 +71,20 @@ static bool target_has(const struct signalfd_siginfo *info)
 	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
 }
 
+static bool ends_programs(int number)
+{
+	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+}
+
+/* The target is not reaped yet: nobody else has its number. */
+static void pass_on(struct session *s, int number)
+{
+	if (!kill(s->launch.pid, number) || errno != EPERM || !ends_programs(number))
+		return;
+	s->refused_signal = number;
+	s->over = true;
+}
+
 static void on_signals(struct session *s)
 {
 	struct signalfd_siginfo info;
@@ -81,7 +97,7 @@ static void on_signals(struct session *s)
 		else if (!s->options->command)
 			s->over = true;
 		else if (!target_has(&info))
-			kill(s->launch.pid, (int)info.ssi_signo); /* not reaped yet: nobody else */
+			pass_on(s, (int)info.ssi_signo);
 	}
 }
 
