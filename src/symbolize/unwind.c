@@ -2,6 +2,7 @@
 #include "perf/clock.h"
 #include "symbolize/arch.h"
 #include "symbolize/beyond.h"
+#include "symbolize/known_callers.h"
 #include "symbolize/live_stack.h"
 #include "symbolize/walk.h"
 
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIVE_EVERY 16 /* cut stacks that match nothing */
+#define LIVE_MISSES 16      /* cut stacks that match nothing */
+#define LIVE_EVERY  2000000 /* ns */
 
 struct unwinder {
 	struct module_table *modules;
@@ -17,6 +19,9 @@ struct unwinder {
 	struct remote *remote;    /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
 	struct beyond_table *beyond;
+	struct known_callers *callers;
+	uint64_t looked; /* when the process was last looked at for a stack that matched nothing */
+	bool any_cut;    /* else nothing is learned of callers */
 	struct live_stack *live;
 	struct unwind_stats stats;
 	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
@@ -48,12 +53,13 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	unwinder->modules = modules;
 	unwinder->chains = chain_table_new();
 	unwinder->beyond = beyond_table_new(same_function, unwinder);
+	unwinder->callers = known_callers_new(same_function, unwinder);
 	unwinder->live = live_stack_new(module_table_memory(modules));
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
 		unwinder->remote = remote_new(modules);
-	if (!unwinder->chains || !unwinder->beyond || !unwinder->live ||
+	if (!unwinder->chains || !unwinder->beyond || !unwinder->callers || !unwinder->live ||
 	    (!unwinder->rules && !unwinder->remote)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
@@ -70,6 +76,7 @@ void unwinder_free(struct unwinder *unwinder)
 	remote_free(unwinder->remote);
 	chain_table_free(unwinder->chains);
 	beyond_table_free(unwinder->beyond);
+	known_callers_free(unwinder->callers);
 	live_stack_free(unwinder->live);
 	free(unwinder);
 }
@@ -118,18 +125,29 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
 	                                 .nr = again->nr,
 	                                 .since = now,
 	                                 .seen = now});
+	known_callers_learn(unwinder->callers, again->sample->tid, now, again->links, again->nr, 0);
 }
 
 /*
- * To read takes as long as many walks: it is tried ever more rarely while the stacks of a thread
- * have nothing in common.
+ * To read takes as long as many walks: for stacks of a thread that have nothing in common it is
+ * tried ever more rarely, but for one of any thread each LIVE_EVERY.
  */
+static bool live_is_due(struct unwinder *unwinder, pid_t tid)
+{
+	unsigned misses = chain_miss(unwinder->chains, tid);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if ((misses & (misses - 1) && misses % LIVE_MISSES) && now < unwinder->looked + LIVE_EVERY)
+		return false;
+	unwinder->looked = now;
+	return true;
+}
+
 static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 {
-	unsigned misses = chain_miss(unwinder->chains, walk->sample->tid);
 	struct walk again;
 
-	if (walk->sample->time && !(misses & (misses - 1) && misses % LIVE_EVERY) &&
+	if (walk->sample->time && live_is_due(unwinder, walk->sample->tid) &&
 	    walk_again(unwinder, walk, walk->nr, &again))
 		store_live(unwinder, &again);
 }
@@ -212,15 +230,23 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 	return beyond_append(unwinder->beyond, &key, walk->sample->time, &cut);
 }
 
-/* As many links as there are with those of the thread's last stack; as it is: nothing matches. */
+/*
+ * As many links as there are with those of the thread's last stack, or of earlier ones; as it is:
+ * nothing matches.
+ */
 static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
 {
+	const pid_t tid = walk->sample->tid;
+	const uint64_t time = walk->sample->time;
 	const struct cut cut = walk_cut(walk);
+	size_t nr;
 
+	unwinder->any_cut = true;
 	/* A handler on its own stack looks the same wherever it interrupted a function. */
-	return walk->other ? walk->nr
-	                   : chain_stitch(unwinder->chains, walk->sample->tid, walk->sample->time,
-	                                  &cut);
+	if (walk->other)
+		return walk->nr;
+	nr = chain_stitch(unwinder->chains, tid, time, &cut);
+	return nr > walk->nr ? nr : known_callers_append(unwinder->callers, tid, time, &cut);
 }
 
 /* Where nothing matches, the process is looked at. */
@@ -232,6 +258,23 @@ static enum unwind_end walk_look(struct unwinder *unwinder, struct walk *walk)
 		walk_live(unwinder, walk);
 	walk->nr = (unsigned)walk_beyond(unwinder, walk);
 	return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
+}
+
+/* Remembers a stack that is complete, or was completed. */
+static void store_stack(struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct unwind_sample *sample = walk->sample;
+
+	chain_store(unwinder->chains, sample->tid,
+	            &(struct chain_news){.links = walk->links,
+	                                 .holds = unwinder->rules ? walk->holds : NULL,
+	                                 .nr = walk->nr,
+	                                 .same = walk->nr_again,
+	                                 .generation = space_generation(walk->space),
+	                                 .seen = walk->complete ? sample->time : 0});
+	if (unwinder->any_cut && sample->tid > 0)
+		known_callers_learn(unwinder->callers, sample->tid, sample->time, walk->links,
+		                    walk->nr, walk->nr_again);
 }
 
 /* How the walk ended; a cut one is completed where possible, a complete one remembered. */
@@ -250,13 +293,7 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 		walk->nr = (unsigned)nr;
 		walk->nr_again = 0;
 	}
-	chain_store(unwinder->chains, walk->sample->tid,
-	            &(struct chain_news){.links = walk->links,
-	                                 .holds = unwinder->rules ? walk->holds : NULL,
-	                                 .nr = walk->nr,
-	                                 .same = walk->nr_again,
-	                                 .generation = space_generation(walk->space),
-	                                 .seen = walk->complete ? walk->sample->time : 0});
+	store_stack(unwinder, walk);
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 
@@ -297,6 +334,7 @@ void unwinder_forget(struct unwinder *unwinder, pid_t tid)
 {
 	chain_forget(unwinder->chains, tid);
 	beyond_forget(unwinder->beyond, tid);
+	known_callers_forget(unwinder->callers, tid);
 }
 
 void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *stats)

@@ -7,7 +7,7 @@
  *
  * A rule (how to find the caller's registers) is read from the file once per address and kept in a
  * set-associative cache. Where a thread's stack and registers are as its last sample had them, the
- * walk is not done again. Memory: at most 6 MiB, whatever is mapped, and up to 48 KiB for each of
+ * walk is not done again. Memory: at most 7 MiB, whatever is mapped, and up to 48 KiB for each of
  * at most 256 threads, if their stacks are deep, and 16 KiB for each of at most 256 frames that are
  * larger than any copy.
  */
