@@ -4,6 +4,7 @@
 #include "symbolize/arch.h"
 #include "symbolize/memory.h"
 
+#include <limits.h>
 #include <string.h>
 
 #define RED_ZONE      256
@@ -50,10 +51,14 @@ static void add_hidden_caller(struct sample_stack *s, const struct space *space,
 		add(s, frames[1]);
 }
 
-/* At most max parts of a call chain; the first address behind a mark is exact, others return. */
-static void add_chain(struct sample_stack *s, const struct space *space,
-                      const struct record *record, unsigned max)
+/*
+ * At most max parts of a call chain; the first address behind a mark is exact, others return. Where
+ * the user's part begins, if there is one.
+ */
+static unsigned add_chain(struct sample_stack *s, const struct space *space,
+                          const struct record *record, unsigned max)
 {
+	unsigned first = UINT_MAX;
 	bool exact = true, user = false;
 
 	for (size_t i = 0; i < record->sample.chain_size && s->nr < max; i++) {
@@ -62,6 +67,8 @@ static void add_chain(struct sample_stack *s, const struct space *space,
 		if (record_is_mark(address)) {
 			exact = true;
 			user = record_is_user_mark(address);
+			if (user)
+				first = s->nr;
 			continue;
 		}
 		address -= !exact;
@@ -70,11 +77,13 @@ static void add_chain(struct sample_stack *s, const struct space *space,
 			add_hidden_caller(s, space, record);
 		exact = false;
 	}
+	return first < s->nr ? first : s->nr;
 }
 
-static void add_truncated(struct sample_stack *s)
+static void add_truncated(struct sample_stack *s, enum stack_cut why)
 {
 	s->truncated++;
+	s->cut[why]++;
 	add(s, FRAME_TRUNCATED);
 }
 
@@ -104,6 +113,7 @@ static void add_unwound(struct sample_stack *s, const struct sampler *sampler,
 		.regs = record->sample.regs,
 		.stack = record->sample.stack,
 		.stack_size = record->sample.stack_size,
+		.stack_full = record->sample.stack_cut,
 		.tid = (pid_t)record->tid,
 		.time = record->time,
 	};
@@ -120,7 +130,26 @@ static void add_unwound(struct sample_stack *s, const struct sampler *sampler,
 	stack_copy_note(&s->copy, end == UNWIND_TRUNCATED && record->sample.stack_cut &&
 	                                  sample.stack_size >= sampler_copied(sampler));
 	if (end == UNWIND_TRUNCATED)
-		add_truncated(s);
+		add_truncated(s, unwinder_cut(s->unwinder));
+}
+
+/*
+ * Call chains of frame pointers end where a function keeps none, and may go on to what is no
+ * caller. The user's part begins at `first`.
+ */
+static void end_chain(struct sample_stack *s, unsigned first, unsigned max)
+{
+	unsigned nr = s->unwinder ? s->nr - first : 0;
+	unsigned root = nr ? unwinder_find_root(s->unwinder, s->frames + first, nr) : 0;
+	enum stack_cut why;
+
+	if (root)
+		s->nr = first + root;
+	else if (s->nr >= max)
+		add_truncated(s,
+		              max < s->options->stack.max ? STACK_CUT_KERNEL_MAX : STACK_CUT_MAX);
+	else if (nr && unwinder_chain_cut(s->unwinder, s->frames + first, nr, &why))
+		add_truncated(s, why);
 }
 
 static void add_branches(struct sample_stack *s, const struct space *space,
@@ -132,11 +161,10 @@ static void add_branches(struct sample_stack *s, const struct space *space,
 	for (unsigned i = 0; i < s->nr; i++)
 		s->frames[i] = frame_of(s, space, s->frames[i]);
 	if (cut)
-		add_truncated(s);
+		add_truncated(s, STACK_CUT_BRANCHES);
 }
 
-/* Call chains of this length have been cut. */
-static unsigned longest_chain(const struct options *options, const struct sampler *sampler)
+unsigned stack_longest_chain(const struct options *options, const struct sampler *sampler)
 {
 	unsigned max = options->stack.max;
 
@@ -149,29 +177,24 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
                       const struct space *space, const struct record *record)
 {
 	bool unwinds = record->sample.regs && s->options->stack.mode == TRACE_STACKS_DWARF;
-	unsigned max = longest_chain(s->options, sampler);
+	unsigned max = stack_longest_chain(s->options, sampler), first;
 
+	s->built++;
 	if (record->sample.nr_branches) {
 		add_branches(s, space, record, max);
 		return;
 	}
-	add_chain(s, space, record, max);
+	first = add_chain(s, space, record, max);
 	if (!s->nr && (record->sample.in_kernel || !unwinds || record->sample.regs_32))
 		add(s, frame_of(s, space, record->sample.ip));
-	if (s->nr >= max) {
-		add_truncated(s);
-		return;
-	}
-	if (unwinds && !record->sample.regs_32) {
+	if (s->options->stack.mode == TRACE_STACKS_FP)
+		end_chain(s, first, max);
+	else if (s->nr >= max)
+		add_truncated(s, STACK_CUT_MAX);
+	else if (unwinds && record->sample.regs_32)
+		add_truncated(s, STACK_CUT_32_BIT);
+	else if (unwinds)
 		add_unwound(s, sampler, space, record);
-		return;
-	}
-	/* The kernel took something else for a frame pointer, and what is there for a caller. */
-	s->truncated += s->nr > 1 && s->frames[s->nr - 1] == FRAME_UNKNOWN;
-	if (unwinds) {
-		s->unknown_abi++;
-		add_truncated(s);
-	}
 }
 
 /* What the address of a memory access belongs to, as far as is known without a look at the target.

@@ -1,6 +1,7 @@
 #include "cli/say.h"
 #include "cli/plain_text.h"
 #include "output/text.h"
+#include "output/cut_stacks.h"
 #include "output/warnings.h"
 #include "perf/event.h"
 
@@ -95,6 +96,14 @@ static void say_warning(void *arg, const char *text)
 void say_flags(uint32_t flags)
 {
 	warnings_of_flags(flags, say_warning, NULL);
+}
+
+/* Fewer are the report's to tell. */
+#define MANY_CUT 0.05
+
+void say_cut_stacks(const struct trace_run *run)
+{
+	warnings_of_cut_stacks(run, 0, MANY_CUT, say_warning, NULL);
 }
 
 void say_usage(const char *format, ...)

@@ -14,6 +14,10 @@ bool say_advice(const char *begin, const struct advice *advice);
 
 /* What these flags of a run warn of. */
 void say_flags(uint32_t flags);
+struct trace_run;
+
+/* What the report tells of stacks that do not reach their root, where these are many. */
+void say_cut_stacks(const struct trace_run *run);
 
 /* The same of options that are none: ends the program with argp_err_exit_status. */
 void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));

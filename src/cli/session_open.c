@@ -109,6 +109,12 @@ static bool session_unwinds(const struct options *options)
 	       (ARCH_HIDDEN_CALLER && options->stack.mode == TRACE_STACKS_FP);
 }
 
+/* Or whether frame pointers led to the root. */
+static bool session_knows_rules(const struct options *options)
+{
+	return options->stack.mode == TRACE_STACKS_DWARF || options->stack.mode == TRACE_STACKS_FP;
+}
+
 static void configure_stacks(const struct session *s, struct sampler_config *config)
 {
 	const struct options *options = s->options;
@@ -344,7 +350,7 @@ static int open_names(struct session *s)
 	                     s->options->events[0].attr.exclude_kernel;
 	s->stack.options = s->options;
 	s->stack.modules = s->modules;
-	if (!session_unwinds(s->options))
+	if (!session_knows_rules(s->options))
 		return 0;
 	s->stack.unwinder = unwinder_new(s->modules, s->options->stack.engine);
 	return s->stack.unwinder ? 0 : -errno;

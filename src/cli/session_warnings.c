@@ -180,8 +180,5 @@ void session_warn(const struct session *s)
 		    s->too_dear);
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
-	if (s->stack.unknown_abi)
-		say("the callers in %llu sample%s of 32-bit programs are not known; -g fp finds "
-		    "those with frame pointers",
-		    (unsigned long long)s->stack.unknown_abi, plural(s->stack.unknown_abi));
+	say_cut_stacks(tables_run(s->tables));
 }

@@ -314,6 +314,11 @@ void summary_progress(struct session *s)
 		run->malformed += calls_malformed(s->calls);
 	}
 	run->truncated_stacks = s->stack.truncated;
+	run->built_stacks = s->stack.built;
+	memcpy(run->cut_stacks, s->stack.cut, sizeof(s->stack.cut));
+	run->max_stack = s->options->stack.max;
+	if (s->options->stack.mode == TRACE_STACKS_FP)
+		run->max_stack = stack_longest_chain(s->options, s->sampler);
 	run->stitched_stacks = s->stack.stitched;
 	run->folded_contexts = s->hmb->truncated;
 	run->drain_latency = sampler_latency(s->sampler);

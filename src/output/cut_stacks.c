@@ -1,121 +1,115 @@
 #include "output/cut_stacks.h"
 
-#include "hmb/arena.h"
-#include "symbolize/frame.h"
-#include "symbolize/unwind.h"
+#include "output/text.h"
+#include "output/warner.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
+#define FEW         3 /* stacks are worth no line */
+#define MOST_FRAMES 1024
 
-/*
- * How many callers a node stands for: of a stack that is cut there, and of one that is not. Above
- * CUT_AFTER_NONE it is one more for each, and where Go left the stack SWITCHED besides.
- */
-#define NOT_KNOWN      0U
-#define ROOTED         1U
-#define CUT_AFTER_NONE 2U
-#define SWITCHED       (1U << 31)
-
-struct count {
-	struct cut_stacks *cuts;
-	const struct trace *trace;
-	uint32_t *depths; /* by number of a node, one of these; not of where stacks end */
+/* text follows "N % of the stacks do not reach their root: they "; way follows that. */
+static const struct {
+	const char *name, *brief, *text, *way;
+} reasons[NR_STACK_CUTS] = {
+	[STACK_CUT_COPY] = {"copy", "deeper than what was copied of them",
+                            "are deeper than the part of them that was copied",
+                            "record -g dwarf,65528 copies more"},
+	[STACK_CUT_DEEP] = {"deep", "deeper than the largest copy",
+                            "are deeper than 65528 bytes, the most that can be copied",
+                            "record -g fp goes further, if the program is built with "
+                            "-fno-omit-frame-pointer"},
+	[STACK_CUT_FRAME] = {"frame", "with a frame larger than the largest copy",
+                             "have a frame larger than 65528 bytes, the most that can be copied",
+                             "record -g fp passes it, if the program is built with "
+                             "-fno-omit-frame-pointer"},
+	[STACK_CUT_PAGE] = {"page", "of which a page was not in memory",
+                            "have a page that was not in memory, where the copy ends",
+                            "record -g fp needs no copy, if the program is built with "
+                            "-fno-omit-frame-pointer"},
+	[STACK_CUT_NO_CFI] = {"no_cfi", "in files without call frame information",
+                              "end in a file without call frame information",
+                              "build that with -fasynchronous-unwind-tables"},
+	[STACK_CUT_NO_RULE] = {"no_rule", "in code that call frame information does not describe",
+                               "end in code that call frame information does not describe, as "
+                               "some assembly",
+                               "record -g fp passes it where it keeps frame pointers"},
+	[STACK_CUT_JIT] = {"jit", "in code made at run time",
+                           "end in code that was made at run time",
+                           "let it keep frame pointers, as with java -XX:+PreserveFramePointer"},
+	[STACK_CUT_GO] = {"go", "where Go changes to another stack",
+                          "end where Go changes to the stack of the system",
+                          "record -g fp finds the callers"},
+	[STACK_CUT_HASKELL] = {"haskell", "of Haskell, in the heap",
+                               "are Haskell's, which keeps its stack in the heap",
+                               "no option finds the callers; GHC's own profiler does"},
+	[STACK_CUT_32_BIT] = {"32_bit", "of 32-bit programs",
+                              "are of 32-bit programs, whose call frame information is not read",
+                              "record -g fp finds callers, if the program is built with "
+                              "-fno-omit-frame-pointer"},
+	[STACK_CUT_FP] = {"frame_pointers", "without frame pointers",
+                          "end in code without frame pointers",
+                          "record -g dwarf, the default, needs none"},
+	[STACK_CUT_MAX] = {"max_stack", "deeper than --max-stack", NULL, NULL},
+	[STACK_CUT_KERNEL_MAX] = {"kernel_max_stack", "deeper than kernel.perf_event_max_stack",
+                                  NULL, NULL},
+	[STACK_CUT_BRANCHES] = {"branches", "deeper than the processor's record of calls",
+                                "are deeper than the calls that the processor remembers",
+                                "record -g dwarf, the default, goes further"},
 };
 
-static uint32_t known_depth(const struct count *count, uint32_t node)
+const char *cut_stack_name(enum stack_cut reason)
 {
-	uint32_t number = trace_node_number(count->trace, node);
-
-	return number == UINT32_MAX ? NOT_KNOWN : count->depths[number];
+	return reasons[reason].name;
 }
 
-static void keep_depth(const struct count *count, uint32_t node, uint32_t depth)
+const char *cut_stack_text(enum stack_cut reason)
 {
-	uint32_t number = trace_node_number(count->trace, node);
-
-	if (number != UINT32_MAX)
-		count->depths[number] = depth;
+	return reasons[reason].brief;
 }
 
-/* Go has functions that run others on the stack of the system. */
-static bool switches_stack(const struct trace *trace, uint64_t frame)
+static void put_max(char text[WARNING_SIZE], const struct trace_run *run, enum stack_cut reason)
 {
-	static const char *const names[] = {"runtime.systemstack", "runtime.mcall",
-	                                    "runtime.morestack", "runtime.asmcgocall"};
-	uint32_t symbol = trace_find_symbol(trace, frame);
-	const char *name =
-		symbol == UINT32_MAX ? "" : trace_string(trace, trace_symbol(trace, symbol)->name);
-
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strncmp(name, names[i], strlen(names[i])))
-			return true;
-	return false;
+	if (reason == STACK_CUT_KERNEL_MAX)
+		snprintf(text, WARNING_SIZE,
+		         "are deeper than the %llu frames of kernel.perf_event_max_stack; as root: "
+		         "sysctl kernel.perf_event_max_stack=%u",
+		         (unsigned long long)run->max_stack, MOST_FRAMES);
+	else if (run->max_stack < MOST_FRAMES)
+		snprintf(text, WARNING_SIZE,
+		         "are deeper than the %llu frames of --max-stack; a larger one keeps more",
+		         (unsigned long long)run->max_stack);
+	else
+		snprintf(text, WARNING_SIZE,
+		         "are deeper than %u frames, the most that is kept of one", MOST_FRAMES);
 }
 
-/* Of the node where a path becomes known, or ends; *below are the nodes that come before it. */
-static uint32_t find_known(const struct count *count, uint32_t node, uint32_t *below)
+static void put_reason(char text[WARNING_SIZE], const struct trace_run *run, enum stack_cut reason)
 {
-	uint64_t frame = 0, called = 0;
+	if (!reasons[reason].text)
+		put_max(text, run, reason);
+	else
+		snprintf(text, WARNING_SIZE, "%s; %s", reasons[reason].text, reasons[reason].way);
+}
 
-	for (*below = 0; *below < TRACE_MAX_STACK; ++*below, called = frame) {
-		uint32_t depth = known_depth(count, node), parent;
+static void warn_of_stacks(const struct warner *warner, uint64_t cut, uint64_t stacks, double least,
+                           const char *why)
+{
+	char part[TEXT_SIZE];
 
-		if (depth)
-			return depth;
-		if (!trace_node(count->trace, node, &frame, &parent))
-			return CUT_AFTER_NONE;
-		if (parent == NODE_NONE && frame != FRAME_TRUNCATED)
-			return ROOTED;
-		if (parent == NODE_NONE)
-			return CUT_AFTER_NONE |
-			       (switches_stack(count->trace, called) ? SWITCHED : 0);
-		node = parent;
+	if (cut >= FEW && share(cut, stacks) >= least)
+		warn(warner, "%s of the stacks do not reach their root%s%s",
+		     text_share(part, cut, stacks), *why ? ": they " : "", why);
+}
+
+void warnings_of_cut_stacks(const struct trace_run *run, uint64_t taken, double least,
+                            warning_fn *fn, void *arg)
+{
+	const struct warner warner = {fn, arg};
+	char text[WARNING_SIZE];
+
+	if (!run->built_stacks)
+		warn_of_stacks(&warner, run->truncated_stacks, taken, least, "");
+	for (enum stack_cut reason = 0; reason < NR_STACK_CUTS; reason++) {
+		put_reason(text, run, reason);
+		warn_of_stacks(&warner, run->cut_stacks[reason], run->built_stacks, least, text);
 	}
-	return ROOTED;
-}
-
-static uint32_t depth_of(const struct count *count, uint32_t node)
-{
-	uint32_t below, depth = find_known(count, node, &below);
-	uint32_t own = depth == ROOTED ? depth : depth + below;
-	uint64_t frame;
-
-	for (uint32_t i = 0; i < below; i++) {
-		keep_depth(count, node, depth == ROOTED ? depth : own - i);
-		if (!trace_node(count->trace, node, &frame, &node))
-			break;
-	}
-	return own;
-}
-
-static int count_sample(void *arg, const struct trace_sample *sample)
-{
-	const struct count *count = arg;
-	uint32_t depth = sample->context == NODE_NONE ? ROOTED : depth_of(count, sample->context);
-	uint32_t callers = (depth & ~SWITCHED) - CUT_AFTER_NONE;
-
-	count->cuts->samples++;
-	if (depth == ROOTED)
-		return 0;
-	count->cuts->cut++;
-	count->cuts->bare += !callers;
-	count->cuts->deep += callers + 1 >= UNWIND_MAX_FRAMES;
-	count->cuts->switched += (depth & SWITCHED) != 0;
-	return 0;
-}
-
-int cut_stacks_count(struct cut_stacks *cuts, const struct trace *trace)
-{
-	struct count count = {cuts, trace, calloc(trace_node_limit(trace) + 1, sizeof(uint32_t))};
-	int err;
-
-	*cuts = (struct cut_stacks){0};
-	if (!count.depths)
-		return -ENOMEM;
-	err = trace_each_sample(trace_walk_unordered(trace, TRACE_ALL_EVENTS), count_sample,
-	                        &count);
-	free(count.depths);
-	return err;
 }

@@ -1,18 +1,20 @@
-/* Stacks that do not reach their root, among those of the stored samples, and why. */
+/* Stacks that do not reach their root: how many, why, and what to do about it. */
 #ifndef OUTPUT_CUT_STACKS_H
 #define OUTPUT_CUT_STACKS_H
 
-#include "output/trace.h"
+#include "output/trace_format.h"
+#include "output/warnings.h"
 
-struct cut_stacks {
-	uint64_t samples;  /* all that are stored, of which */
-	uint64_t cut;      /* do not reach their root, of which */
-	uint64_t deep;     /* are as deep as stacks are recorded */
-	uint64_t bare;     /* have a leaf alone: nothing leads to its caller */
-	uint64_t switched; /* end where Go goes to another stack */
-};
+/* For JSON: "copy", "frame", and so on. */
+const char *cut_stack_name(enum stack_cut reason);
+/* For people: "deeper than what was copied of them". */
+const char *cut_stack_text(enum stack_cut reason);
 
-/* Goes through all samples. 0, -ENOMEM, -EBADMSG. */
-int cut_stacks_count(struct cut_stacks *cuts, const struct trace *trace);
+/*
+ * A line for each reason that cut a share `least` of the stacks, with what helps. taken: the
+ * samples, where the run does not know how many stacks there were.
+ */
+void warnings_of_cut_stacks(const struct trace_run *run, uint64_t taken, double least,
+                            warning_fn *fn, void *arg);
 
 #endif

@@ -1,3 +1,4 @@
+#include "output/cut_stacks.h"
 #include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
@@ -104,6 +105,16 @@ static struct json_object *memory(const struct trace_run *run)
 	return object;
 }
 
+/* By reason; null where that is not known. */
+static struct json_object *cut_stacks(const struct trace_run *run)
+{
+	struct json_object *object = run->built_stacks ? json_new() : NULL;
+
+	for (enum stack_cut reason = 0; object && reason < NR_STACK_CUTS; reason++)
+		json_add_number(object, cut_stack_name(reason), run->cut_stacks[reason]);
+	return object;
+}
+
 static struct json_object *samples(const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -122,6 +133,7 @@ static struct json_object *samples(const struct trace *trace)
 	json_add_number(object, "lost", losses.lost);
 	json_add_number(object, "throttled", losses.throttled);
 	json_add_number(object, "truncated_stacks", run->truncated_stacks);
+	json_add(object, "cut_stacks", cut_stacks(run));
 	json_add_number(object, "stitched_stacks", run->stitched_stacks);
 	json_add_number(object, "folded_contexts", run->folded_contexts);
 	json_add_number(object, "late", run->late);

@@ -1,4 +1,5 @@
 #include "hmb/hmb.h"
+#include "output/cut_stacks.h"
 #include "output/counter_columns.h"
 #include "output/info.h"
 #include "output/info_calls.h"
@@ -311,6 +312,8 @@ static void put_quality(FILE *to, const struct trace *trace)
 	        (unsigned long long)run->lost_records, plural(run->lost_records),
 	        (unsigned long long)losses.throttled, plural(losses.throttled));
 	put_count(to, "stacks", run->truncated_stacks, "without their root");
+	for (enum stack_cut reason = 0; reason < NR_STACK_CUTS; reason++)
+		put_count(to, "", run->cut_stacks[reason], cut_stack_text(reason));
 	put_count(to, "", run->stitched_stacks, "completed from an earlier stack");
 	put_count(to, "", run->folded_contexts, "without room for the whole path");
 	put_count(to, "late records", run->late, "out of order");

@@ -140,6 +140,10 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	to->unanswered_files += from->unanswered_files;
 	to->refused_strings += from->refused_strings;
 	to->refused_mappings += from->refused_mappings;
+	to->built_stacks += from->built_stacks;
+	for (unsigned i = 0; i < TRACE_STACK_CUTS; i++)
+		to->cut_stacks[i] += from->cut_stacks[i];
+	to->max_stack = to->max_stack > from->max_stack ? to->max_stack : from->max_stack;
 	to->folded_threads += from->folded_threads;
 	to->unobserved += from->unobserved;
 	if (from->delay > to->delay)

@@ -13,6 +13,8 @@
 #ifndef OUTPUT_TRACE_FORMAT_H
 #define OUTPUT_TRACE_FORMAT_H
 
+#include "symbolize/stack_cut.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -84,6 +86,9 @@ enum trace_run_flags {
 
 enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
+#define TRACE_STACK_CUTS 16 /* room for further reasons */
+static_assert(NR_STACK_CUTS <= TRACE_STACK_CUTS, "reasons without room");
+
 struct trace_run {
 	uint32_t flags;
 	uint32_t stacks;  /* enum trace_stacks */
@@ -117,6 +122,9 @@ struct trace_run {
 	uint64_t delay; /* ns that sampling was to start later than it could have; 0: at once */
 	uint64_t refused_mappings; /* of code: no room in a process's table, or not readable */
 	uint64_t unanswered_files; /* names are missing: their file systems did not answer */
+	uint64_t built_stacks;     /* of all samples but those dropped as they came; 0: not known */
+	uint64_t cut_stacks[TRACE_STACK_CUTS]; /* truncated_stacks, by enum stack_cut */
+	uint64_t max_stack; /* frames that were to be kept of a stack; 0: not known */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)

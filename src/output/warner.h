@@ -5,6 +5,9 @@
 #include "output/warnings.h"
 #include "symbolize/frame.h"
 
+/* From what share on something is worth a line. */
+#define WORTH_SAYING 0.005
+
 #define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
 
 /* What whoever is unobserved did. */

@@ -7,9 +7,6 @@
 
 #include <stdarg.h>
 
-/* From what share on something is worth a line. */
-#define WORTH_SAYING 0.005
-
 void warn(const struct warner *warner, const char *format, ...)
 {
 	char text[WARNING_SIZE];
@@ -189,43 +186,6 @@ static void warn_of_unknown_mpi(const struct trace *trace, const struct warner *
 		     nr, nr == 1 ? "" : "es");
 }
 
-static bool has_made_code(const struct trace *trace)
-{
-	const struct trace_module *module;
-
-	for (uint32_t i = 0; (module = trace_module(trace, i)); i++)
-		if (module_is_made(module))
-			return true;
-	return false;
-}
-
-/* Copies of what is sampled in a cgroup grow by themselves. */
-static const char *way_to_the_root(const struct trace *trace, const struct cut_stacks *cuts,
-                                   double missing)
-{
-	const struct trace_run *run = trace_run(trace);
-
-	if (cuts->cut && 2 * cuts->deep >= cuts->cut)
-		return "; they are deeper than 1024 frames, which is all that is kept of one";
-	if (run->stacks == TRACE_STACKS_FP)
-		return "; programs without frame pointers need record -g dwarf, the default";
-	if (run->stacks != TRACE_STACKS_DWARF)
-		return "";
-	if (cuts->cut && 2 * cuts->switched >= cuts->cut)
-		return "; most end where Go changes to the stack of the system: record -g fp "
-		       "finds the callers";
-	if (missing >= NAMELESS_SHARE && has_made_code(trace))
-		return "; where they end in code that was made at run time, let it keep frame "
-		       "pointers, as with java -XX:+PreserveFramePointer";
-	if (cuts->cut && 2 * cuts->bare >= cuts->cut)
-		return "; of most not even the caller is known, as in 32-bit programs: record -g "
-		       "fp finds those that have frame pointers";
-	if (!(run->flags & TRACE_RUN_CGROUP))
-		return "; where they are deeper than what was copied of them, record -g "
-		       "dwarf,65528 copies more";
-	return "";
-}
-
 void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr)
 {
 	snprintf(text, WARNING_SIZE, "%llu process%s " WENT_UNOBSERVED, (unsigned long long)nr,
@@ -261,17 +221,9 @@ static void warn_of_cut_paths(const struct trace *trace, const struct warner *wa
 {
 	const struct trace_run *run = trace_run(trace);
 	uint64_t taken = all_taken(trace);
-	struct cut_stacks cuts = {0};
 	char part[TEXT_SIZE];
 
-	if (share(run->truncated_stacks, taken) >= WORTH_SAYING) {
-		/* Samples that were dropped as they came have no stack. */
-		if (cut_stacks_count(&cuts, trace) || !cuts.cut)
-			cuts = (struct cut_stacks){.samples = taken, .cut = run->truncated_stacks};
-		warn(warner, "%s of the stacks do not reach their root%s",
-		     text_share(part, cuts.cut, cuts.samples),
-		     way_to_the_root(trace, &cuts, share(cuts.cut, cuts.samples)));
-	}
+	warnings_of_cut_stacks(run, taken, WORTH_SAYING, warner->fn, warner->arg);
 	if (share(run->folded_contexts, taken) >= WORTH_SAYING)
 		warn(warner,
 		     "%s of the call paths found no room and end in [truncated]; "

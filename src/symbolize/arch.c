@@ -127,6 +127,22 @@ bool arch_is_return(const uint8_t code[ARCH_CODE_STEP])
 	return code[0] == 0xc3;
 }
 
+/* mov %eax, %edi; call REL32, and mov %rax, %fs:DISP32 */
+enum arch_run arch_run(const uint8_t code[ARCH_RUN_SIZE], int32_t *target)
+{
+	int32_t by;
+
+	if (!memcmp(code, "\x64\x48\x89\x04\x25", 5))
+		return ARCH_RUNS_THREAD;
+	if (memcmp(code, "\x89\xc7\xe8", 3) != 0)
+		return ARCH_RUNS_OTHER;
+	memcpy(&by, code + 3, sizeof(by));
+	if (by > INT32_MAX - ARCH_RUN_SIZE)
+		return ARCH_RUNS_OTHER;
+	*target = by + ARCH_RUN_SIZE;
+	return ARCH_RUNS_MAIN;
+}
+
 #elif defined(__aarch64__)
 
 uint64_t arch_sample_mask(void)
@@ -347,4 +363,9 @@ bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule
 	return false;
 }
 
+enum arch_run arch_run(const uint8_t code[ARCH_RUN_SIZE], int32_t *target)
+{
+	(void)code, (void)target;
+	return ARCH_RUNS_OTHER;
+}
 #endif

@@ -117,6 +117,15 @@ bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule
 /* Whether a call instruction ends where these bytes of code end. */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX]);
 
+/*
+ * How the code behind a call goes on if it called main(), whose result a C library gives to exit(),
+ * at the offset *target; or a thread's function, whose result it keeps in the thread's descriptor.
+ * On x86-64 only: elsewhere C libraries have frame pointers.
+ */
+#define ARCH_RUN_SIZE 7
+enum arch_run { ARCH_RUNS_OTHER, ARCH_RUNS_MAIN, ARCH_RUNS_THREAD };
+enum arch_run arch_run(const uint8_t code[ARCH_RUN_SIZE], int32_t *target);
+
 /* Whether a function returns by this, or saves the frame pointer and the link register. */
 bool arch_is_return(const uint8_t code[ARCH_CODE_STEP]);
 bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP]);

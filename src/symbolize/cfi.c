@@ -7,6 +7,7 @@
 
 #include <dwarf.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a static glibc program or an old library needs is a few thousand entries. */
 #define INDEX_MAX_ENTRIES   65536
@@ -154,6 +155,16 @@ static void open_packed(struct cfi_reader *reader, const struct cfi *cfi,
 	section->size = chdr.ch_size;
 }
 
+/* Each compiler that had a part in the file left a line there. */
+static bool is_by_ghc(struct cfi_reader *reader, const struct cfi *cfi, const Elf64_Shdr *shdr)
+{
+	char text[256];
+	size_t size = shdr->sh_size < sizeof(text) ? shdr->sh_size : sizeof(text);
+
+	size = image_read(reader->images, cfi->module, shdr->sh_offset, text, size);
+	return memmem(text, size, "GHC ", 4) != NULL;
+}
+
 /* Remembers a section that is worth scanning if its name is that of call frame information. */
 static void open_section(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Shdr *shdr,
                          const char *name)
@@ -162,6 +173,8 @@ static void open_section(struct cfi_reader *reader, struct cfi *cfi, const Elf64
 
 	if (shdr->sh_type == SHT_NOBITS)
 		return;
+	cfi->is_go |= !strcmp(name, ".gopclntab");
+	cfi->is_haskell |= !strcmp(name, ".comment") && is_by_ghc(reader, cfi, shdr);
 	if (!strcmp(name, ".eh_frame") && cfi->eh.size == 0)
 		section = &cfi->eh;
 	else if (!strcmp(name, ".debug_frame"))

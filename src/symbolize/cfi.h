@@ -40,6 +40,7 @@ struct cfi {
 	unsigned nr_loads;
 	struct segment loads[CFI_MAX_LOADS];
 	struct cfi_section eh, debug; /* size 0: there is none */
+	bool is_go, is_haskell;       /* their compilers made code of it */
 };
 
 /* What all modules share: the image cache, buffers, and the memory that indexes may take. */

@@ -461,3 +461,63 @@ bool rule_cache_same_function(struct rule_cache *cache, struct module *module, u
 
 	return cfi && cfi_same_function(cache->reader, cfi, a, b);
 }
+
+#define EXIT_MAX 64 /* bytes of exit() of any C library, which calls others alone */
+
+/* Whether a function of call frame information is that short, and has no instruction that returns.
+ */
+static bool never_returns(struct rule_cache *cache, struct cfi *cfi, uint64_t start)
+{
+	uint8_t code[EXIT_MAX];
+	size_t size = cfi_read(cache->reader, cfi, start, code, sizeof(code));
+	size_t n = 1;
+
+	if (start > UINT32_MAX - EXIT_MAX)
+		return false;
+	while (n < size &&
+	       cfi_same_function(cache->reader, cfi, (uint32_t)start, (uint32_t)(start + n)))
+		n++;
+	for (size_t at = 0; at + ARCH_CODE_STEP <= n; at += ARCH_CODE_STEP)
+		if (arch_is_return(code + at))
+			return false;
+	return size && n < size;
+}
+
+/* glibc's callers of main() and of a thread's function are described, but say nothing else. */
+static bool runs_program(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+{
+	struct cfi *cfi = cfi_get(cache->reader, module);
+	uint8_t code[ARCH_RUN_SIZE];
+	int32_t target = 0;
+
+	if (!cfi || !cfi_after_call(cache->reader, cfi, vaddr) ||
+	    cfi_read(cache->reader, cfi, (uint64_t)vaddr + 1, code, sizeof(code)) < sizeof(code))
+		return false;
+	switch (arch_run(code, &target)) {
+	case ARCH_RUNS_THREAD:
+		return true;
+	case ARCH_RUNS_MAIN:
+		return never_returns(cache, cfi, (uint64_t)vaddr + 1 + (uint64_t)target);
+	default:
+		return false;
+	}
+}
+
+bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_t vaddr)
+{
+	const struct unwind_rule *rule = rule_cache_get(cache, module, vaddr);
+
+	return rule->kind == RULE_ROOT || rule->kind == RULE_PUSHED || rule->kind == RULE_CLONED ||
+	       runs_program(cache, module, vaddr);
+}
+
+enum module_runtime rule_cache_runtime(struct rule_cache *cache, struct module *module)
+{
+	const struct cfi *cfi = cfi_get(cache->reader, module);
+
+	if (!cfi)
+		return RUNTIME_OTHER;
+	if (cfi->is_go || cfi->is_haskell)
+		return cfi->is_go ? RUNTIME_GO : RUNTIME_HASKELL;
+	return cfi->eh.size || cfi->debug.size ? RUNTIME_OTHER : RUNTIME_NO_CFI;
+}

@@ -119,6 +119,21 @@ bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uin
 bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint64_t a,
                               uint64_t b);
 
+/*
+ * Whether nobody called the function of a frame, or a C library runs main() or a thread's function
+ * from there: what it does with their result tells.
+ */
+bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+
+/* What a module's code does with stacks that rules cannot tell. */
+enum module_runtime {
+	RUNTIME_OTHER,
+	RUNTIME_NO_CFI, /* nothing is known: no call frame information is in the file */
+	RUNTIME_GO,
+	RUNTIME_HASKELL,
+};
+enum module_runtime rule_cache_runtime(struct rule_cache *cache, struct module *module);
+
 /* How many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);
 

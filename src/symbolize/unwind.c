@@ -10,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST_COPY 65528 /* bytes of stack; see perf_event_attr.sample_stack_user */
+#define RECORD_REST \
+	2048        /* bytes of a sample that are no stack: the largest copy is smaller by them */
+#define PAST_ROOT 4 /* frames of a chain that are no callers, which may follow its root */
+#define NR_ROOTS  256
+
 #define LIVE_MISSES 16      /* cut stacks that match nothing */
 #define LIVE_EVERY  2000000 /* ns */
 
@@ -24,6 +30,11 @@ struct unwinder {
 	bool any_cut;    /* else nothing is learned of callers */
 	struct live_stack *live;
 	struct unwind_stats stats;
+	enum stack_cut cut;
+	struct {
+		uint64_t frame;
+		bool is_root;
+	} roots[NR_ROOTS]; /* frames that were asked for, by hash */
 	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
 	struct hold holds[UNWIND_MAX_FRAMES], more_holds[UNWIND_MAX_FRAMES];
 };
@@ -297,6 +308,61 @@ static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
 }
 
+static struct module *walk_module(const struct unwinder *unwinder, uint64_t frame)
+{
+	return module_table_get(unwinder->modules, frame_module(frame));
+}
+
+/* Why nothing leads on from a frame of code. */
+static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
+{
+	struct module *module = walk_module(unwinder, frame);
+
+	if (!module || module->kind == MODULE_SPECIAL)
+		return STACK_CUT_NO_RULE;
+	if (module->kind == MODULE_ANON)
+		return STACK_CUT_JIT;
+	switch (unwinder->rules ? rule_cache_runtime(unwinder->rules, module) : RUNTIME_OTHER) {
+	case RUNTIME_GO:
+		return STACK_CUT_GO;
+	case RUNTIME_HASKELL:
+		return STACK_CUT_HASKELL;
+	case RUNTIME_NO_CFI:
+		return STACK_CUT_NO_CFI;
+	default:
+		return STACK_CUT_NO_RULE;
+	}
+}
+
+/* Why a return address that is not in the copy is not there. */
+static enum stack_cut copy_cut(const struct walk *walk)
+{
+	uint64_t bottom = walk->nr ? walk->links[walk->nr - 1].slot : 0;
+	uint64_t sp = arch_sample_reg(walk->sample->regs, ARCH_SP);
+
+	if (walk->wanted_nr == walk->nr && walk->wanted - (bottom ? bottom : sp) > LARGEST_COPY)
+		return STACK_CUT_FRAME;
+	if (!walk->sample->stack_full)
+		return STACK_CUT_PAGE;
+	return walk->sample->stack_size + RECORD_REST >= LARGEST_COPY ? STACK_CUT_DEEP
+	                                                              : STACK_CUT_COPY;
+}
+
+static enum stack_cut walk_why(struct unwinder *unwinder, const struct walk *walk)
+{
+	uint64_t last = walk->links[walk->nr - 1].frame;
+	enum stack_cut by_code = code_cut(unwinder, last);
+
+	if (walk->nr >= walk->max)
+		return STACK_CUT_MAX;
+	if (by_code == STACK_CUT_HASKELL || by_code == STACK_CUT_GO)
+		return by_code;
+	if (walk->cut && walk->wanted_nr == walk->nr)
+		return copy_cut(walk);
+	return walk->cut && by_code == STACK_CUT_NO_RULE && !walk->no_rule ? copy_cut(walk)
+	                                                                   : by_code;
+}
+
 static void walk_count(struct unwind_stats *stats, enum unwind_end end)
 {
 	stats->walks++;
@@ -324,10 +390,56 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 		walk.past = chain_past(unwinder->chains, sample->tid, space_generation(space));
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
+	if (*end == UNWIND_TRUNCATED)
+		unwinder->cut = walk_why(unwinder, &walk);
 	walk_count(&unwinder->stats, *end);
 	for (i = 0; i < walk.nr; i++)
 		frames[i] = walk.links[i].frame;
 	return walk.nr;
+}
+
+enum stack_cut unwinder_cut(const struct unwinder *unwinder)
+{
+	return unwinder->cut;
+}
+
+static bool is_root(struct unwinder *unwinder, uint64_t frame)
+{
+	struct module *module = walk_module(unwinder, frame);
+	size_t i = (frame * 0x9e3779b97f4a7c15ull) >> 56;
+
+	if (!module || !unwinder->rules || !frame_module(frame))
+		return false;
+	if (unwinder->roots[i].frame != frame) {
+		unwinder->roots[i].frame = frame;
+		unwinder->roots[i].is_root =
+			rule_cache_is_root(unwinder->rules, module, frame_offset(frame));
+	}
+	return unwinder->roots[i].is_root;
+}
+
+unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, unsigned nr)
+{
+	for (unsigned n = 0; n < PAST_ROOT && n < nr; n++)
+		if (is_root(unwinder, frames[nr - 1 - n]))
+			return nr - n;
+	return 0;
+}
+
+bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsigned nr,
+                        enum stack_cut *why)
+{
+	bool led_astray = !frame_module(frames[nr - 1]);
+	enum stack_cut by_code;
+
+	/* Above the last frame of code is what was taken for a return address. */
+	while (nr > 1 && !frame_module(frames[nr - 1]))
+		nr--;
+	by_code = code_cut(unwinder, frames[nr - 1]);
+
+	*why = by_code == STACK_CUT_HASKELL ? by_code : STACK_CUT_FP;
+	return led_astray ||
+	       (by_code != STACK_CUT_NO_CFI && by_code != STACK_CUT_GO); /* Go keeps them all */
 }
 
 void unwinder_forget(struct unwinder *unwinder, pid_t tid)

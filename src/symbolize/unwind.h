@@ -15,6 +15,7 @@
 #define SYMBOLIZE_UNWIND_H
 
 #include "symbolize/space.h"
+#include "symbolize/stack_cut.h"
 
 /* Deeper stacks are cut there, whatever room a caller has. */
 #define UNWIND_MAX_FRAMES 1024
@@ -34,6 +35,7 @@ struct unwind_sample {
 	                               was never touched */
 	pid_t tid;                  /* whose previous chain may complete a cut stack */
 	uint64_t time;              /* of CLOCK_MONOTONIC, in ns; 0: the process may not be asked */
+	bool stack_full;            /* these are as many as were asked for */
 };
 
 enum unwind_end {
@@ -57,6 +59,23 @@ void unwinder_free(struct unwinder *unwinder);
 unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
                        const struct unwind_sample *sample, uint64_t *frames, unsigned max,
                        enum unwind_end *end);
+
+/* Why the last stack that unwinder_walk() gave was UNWIND_TRUNCATED. */
+enum stack_cut unwinder_cut(const struct unwinder *unwinder);
+
+/*
+ * Of a call chain by frame pointers, leaf first: how many of its nr frames there are up to one that
+ * nobody called, or from where a C library runs main() or a thread's function. What follows that is
+ * no caller. 0: the chain does not come to one.
+ */
+unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, unsigned nr);
+
+/*
+ * Why such a chain, of nr (> 0) frames, does not reach its root. False: nothing is known of the
+ * code of its outermost frame by which that could be judged.
+ */
+bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsigned nr,
+                        enum stack_cut *why);
 
 /* A thread ended, or executed another program: forget its chain. */
 void unwinder_forget(struct unwinder *unwinder, pid_t tid);

@@ -399,6 +399,7 @@ static enum step_end step_guess(struct state *state, const struct unwind_rule *r
 
 	if (is_outermost(state))
 		return STEP_ROOT;
+	state->walk->no_rule = true;
 	if (is_file && rule->kind == RULE_NONE)
 		end = step_by_code(state);
 	if (end != STEP_LOST)
@@ -428,6 +429,7 @@ static enum step_end step(struct state *state)
 	}
 	link_add(state, frame);
 	state->hold.by_words = false;
+	state->walk->no_rule = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !state->walk->live)
 		return step_caller(step_plain(state, rule));
 	if (rule->kind == RULE_FOLLOW)

@@ -19,7 +19,8 @@ struct walk {
 	struct past past;  /* the thread's last stack; nr 0: none is known */
 	unsigned nr_again; /* that many of the outermost links are those of the past */
 	bool complete;
-	bool cut; /* stopped because the copied stack ended */
+	bool no_rule; /* of the last frame: nothing is known of its code */
+	bool cut;     /* stopped because the copied stack ended */
 	/* Where the return address of link number wanted_nr - 1 is, which the copy does not have.
 	 */
 	uint64_t wanted;

@@ -110,7 +110,7 @@ static void unwind(struct module_table *modules, struct module *module,
 	struct space *space = space_new(1);
 	struct mapping mapping = {BASE, BASE + UINT32_MAX, BASE, module};
 	uint64_t stack[STACK_WORDS], regs[ARCH_REGS], frames[STACK_WORDS];
-	struct unwind_sample sample = {regs, (unsigned char *)stack, sizeof(stack), 1, 0};
+	struct unwind_sample sample = {regs, (unsigned char *)stack, sizeof(stack), 1, 0, false};
 	enum unwind_end end;
 
 	assert(!space_map(space, &mapping));

@@ -85,6 +85,9 @@ static void describe_costs(struct tables *t)
 	run->lost_records = 12;
 	run->truncated_stacks = 13;
 	run->stitched_stacks = 14;
+	run->built_stacks = 40;
+	run->cut_stacks[STACK_CUT_COPY] = 12;
+	run->cut_stacks[STACK_CUT_GO] = 1;
 	run->folded_contexts = 15;
 	run->refused_strings = 16;
 	run->refused_modules = 17;
@@ -200,6 +203,8 @@ static const char all_of_it[] =
 	"how well\n"
 	"  lost           3 samples, 12 other records; throttled 9 times\n"
 	"  stacks         13 without their root\n"
+	"                 12 deeper than what was copied of them\n"
+	"                 1 where Go changes to another stack\n"
 	"                 14 completed from an earlier stack\n"
 	"                 15 without room for the whole path\n"
 	"  late records   11 out of order\n"
@@ -221,7 +226,8 @@ static const char all_of_it[] =
 	"  warning        names of 28 files are missing, whose file system did not answer; when it "
 	"does: adaptrace report --symbols\n"
 	"  warning        19 records made no sense and were left out\n"
-	"  warning        32.5 % of the stacks do not reach their root\n"
+	"  warning        30.0 % of the stacks do not reach their root: they are deeper than the "
+	"part of them that was copied; record -g dwarf,65528 copies more\n"
 	"  warning        37.5 % of the call paths found no room and end in [truncated]; a larger "
 	"budget (-m) keeps them\n"
 	"\n"
@@ -300,8 +306,11 @@ static const char all_as_json[] =
 	"'with_samples': 0, 'scale': 1.0, 'enabled_ns': null, 'running_ns': null}], 'memory': "
 	"{'budget': 65536, 'used': 3072, 'contexts': 1024, "
 	"'records': 2048, 'peak_rss': 5242880}, 'samples': {'taken': 40, 'stored': 16, "
-	"'reduced': 24, 'lost': 3, 'throttled': 9, 'truncated_stacks': 13, 'stitched_stacks': "
-	"14, 'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
+	"'reduced': 24, 'lost': 3, 'throttled': 9, 'truncated_stacks': 13, 'cut_stacks': {'copy': "
+	"12, 'deep': 0, 'frame': 0, 'page': 0, 'no_cfi': 0, 'no_rule': 0, 'jit': 0, 'go': 1, "
+	"'haskell': 0, '32_bit': 0, 'frame_pointers': 0, 'max_stack': 0, 'kernel_max_stack': 0, "
+	"'branches': 0}, 'stitched_stacks': 14, "
+	"'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
 	"'unobserved': 20}, 'reductions': [{'time_ns': 2001000, 'event': 'cpu-clock', 'cause': "
 	"'memory', 'floor': 1, 'period': 194162, 'bins': 1}, {'time_ns': 3001000, 'event': "
 	"'cpu-clock', 'cause': 'overhead', 'floor': 2, 'period': 388324, 'bins': 1}], "

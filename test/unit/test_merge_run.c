@@ -28,6 +28,9 @@ static struct tables *rank_open(struct world *w, int rank)
 	run->malformed = 3 * n;
 	run->lost_records = 4 * n;
 	run->truncated_stacks = 5 * n;
+	run->built_stacks = 50 * n;
+	run->cut_stacks[STACK_CUT_GO] = 4 * n;
+	run->max_stack = 127;
 	run->stitched_stacks = 6 * n;
 	run->folded_contexts = 7 * n;
 	run->refused_modules = 8 * n;
@@ -120,6 +123,9 @@ static void what_ranks_counted_adds_up(void **state)
 	assert_int_equal(run->malformed, 303);
 	assert_int_equal(run->lost_records, 404);
 	assert_int_equal(run->truncated_stacks, 505);
+	assert_int_equal(run->built_stacks, 5050);
+	assert_int_equal(run->cut_stacks[STACK_CUT_GO], 404);
+	assert_int_equal(run->max_stack, 127);
 	assert_int_equal(run->stitched_stacks, 606);
 	assert_int_equal(run->folded_contexts, 707);
 	assert_int_equal(run->refused_modules, 808);

@@ -145,6 +145,7 @@ static int teardown(void **state)
 	struct world *w = *state;
 
 	tasks_fini(&w->session.tasks);
+	unwinder_free(w->session.stack.unwinder);
 	module_table_free(w->session.modules);
 	hmb_free(w->session.hmb);
 	tables_free(w->session.tables);
@@ -482,6 +483,13 @@ static struct record with_chain(uint64_t time, const uint64_t *chain, size_t siz
 	return record;
 }
 
+static void follow_frame_pointers(struct world *w)
+{
+	w->options.stack.mode = TRACE_STACKS_FP;
+	w->session.stack.unwinder = unwinder_new(w->session.modules, UNWIND_RULES);
+	assert_non_null(w->session.stack.unwinder);
+}
+
 /* The first behind a mark is where it was; the others are where they called from. */
 static void chains_are_of_calls(void **state)
 {
@@ -490,21 +498,24 @@ static void chains_are_of_calls(void **state)
 	                          CODE + SIZE + 1,     CODE + SIZE, 7};
 	struct world *w = *state;
 	uint16_t kernel = module_table_kernel(w->session.modules, KERNEL)->id;
-	const uint64_t expected[] = {
+	uint64_t expected[] = {
 		frame_make(kernel, (uint32_t)(KERNEL + 8)),
 		frame_make(kernel, (uint32_t)(KERNEL + 99)),
 		in_code(w, 0x20),
 		in_code(w, 0x7f),
 		FRAME_UNKNOWN,        /* just behind */
 		in_code(w, SIZE - 1), /* a call that is the last instruction */
-		FRAME_UNKNOWN,
+		FRAME_TRUNCATED,      /* nobody says that it is a root */
+		FRAME_TRUNCATED,
 	};
 
-	check_stack(w, with_chain(1000, chain, 8), expected, 6);
-	assert_int_equal(w->session.stack.truncated, 0);
+	follow_frame_pointers(w);
+	check_stack(w, with_chain(1000, chain, 8), expected, 7);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_FP], 1);
 	/* What ends where no code is has been led astray. */
-	check_stack(w, with_chain(2000, chain, 9), expected, 7);
-	assert_int_equal(w->session.stack.truncated, 1);
+	expected[6] = FRAME_UNKNOWN;
+	check_stack(w, with_chain(2000, chain, 9), expected, 8);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_FP], 2);
 }
 
 /* A program that has other things in the frame pointer names no places of the kernel. */
@@ -515,10 +526,11 @@ static void chains_of_programs_stay_there(void **state)
 	struct world *w = *state;
 	uint16_t kernel = module_table_kernel(w->session.modules, KERNEL)->id;
 	const uint64_t expected[] = {frame_make(kernel, (uint32_t)(KERNEL + 8)), in_code(w, 0x20),
-	                             FRAME_UNKNOWN, FRAME_UNKNOWN};
+	                             FRAME_UNKNOWN, FRAME_UNKNOWN, FRAME_TRUNCATED};
 	size_t nr = module_table_count(w->session.modules);
 
-	check_stack(w, with_chain(1000, chain, 6), expected, 4);
+	follow_frame_pointers(w);
+	check_stack(w, with_chain(1000, chain, 6), expected, 5);
 	assert_int_equal(w->session.stack.truncated, 1);
 	assert_int_equal(module_table_count(w->session.modules), nr);
 }
@@ -587,7 +599,7 @@ static void narrow_programs_have_no_callers(void **state)
 	record.sample.regs = regs;
 	record.sample.regs_32 = true;
 	check_stack(w, record, expected, 2);
-	assert_int_equal(w->session.stack.unknown_abi, 1);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_32_BIT], 1);
 	assert_int_equal(w->session.stack.truncated, 1);
 }
 

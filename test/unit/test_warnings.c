@@ -166,103 +166,75 @@ static void few_bad_stacks_are_not_worth_a_line(void **state)
 	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n"
 	                  "9.9 % of the call paths found no room and end in [truncated]; a larger "
 	                  "budget (-m) keeps them\n");
-	/* Of inherited events, copies cannot grow by themselves. */
-	run->folded_contexts = 0;
-	run->flags = 0;
-	run->stacks = TRACE_STACKS_DWARF;
-	expect_of_run(&w,
-	              "0.60 % of the stacks do not reach their root; where they are deeper than "
-	              "what was copied of them, record -g dwarf,65528 copies more\n");
-	run->flags = TRACE_RUN_CGROUP;
-	event_of(&w, PAGE_FAULTS)->taken = 1;
-	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n");
-	tables_module(w.tables, 3)->kind = MODULE_ANON;
-	expect_of_run(&w, "0.60 % of the stacks do not reach their root\n");
-	run->truncated_stacks = 51;
-	expect_of_run(&w, "5.1 % of the stacks do not reach their root; where they end in code "
-	                  "that was made at run time, let it keep frame pointers, as with java "
-	                  "-XX:+PreserveFramePointer\n");
-	run->truncated_stacks = 6;
-	run->flags = 0;
-	run->stacks = TRACE_STACKS_FP;
-	expect_of_run(&w, "0.60 % of the stacks do not reach their root; programs without frame "
-	                  "pointers need record -g dwarf, the default\n");
 	world_close(&w);
 }
 
-enum { DEEPEST = 1023 }; /* callers of a leaf, as deep as stacks are recorded */
-
-/* A run whose stacks have so many callers before they are cut. */
-static void expect_of_cut_stacks(unsigned nr_callers, uint32_t flags, const char *text)
-{
-	uint64_t path[DEEPEST + 1];
-	struct hmb_sample sample = {.leaf = NAMED, .path = path, .path_size = nr_callers + 1};
-	struct world w;
-
-	for (unsigned i = 0; i < nr_callers; i++)
-		path[i] = NAMED;
-	path[nr_callers] = FRAME_TRUNCATED;
-	world_open_deep(&w, 256 << 10, DEEPEST + 1);
-	put_samples(&w, 90, sample);
-	path[nr_callers] = NAMED;
-	put_samples(&w, 10, sample);
-	put_samples(&w, 100, (struct hmb_sample){.kind = PAGE_FAULTS, .leaf = NAMED});
-	/* Samples that are dropped as they come are not looked at. */
-	tables_run(w.tables)->truncated_stacks = 60;
-	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
-	tables_run(w.tables)->flags = flags;
-	expect_of_run(&w, text);
-	world_close(&w);
-}
-
-/* Go's runtime calls on the stack of the system, the program on others. */
-static void expect_of_go(const char *name, const char *text)
-{
-	const struct named_range named[] = {{2, 0, 16, name}, {2, 16, 32, "runtime.mallocgc"}};
-	const uint64_t path[] = {NAMED + 16, NAMED, FRAME_TRUNCATED};
-	struct said said = {""};
-	struct trace *trace;
-	struct world w;
-
-	world_open(&w, 256 << 10);
-	put_samples(&w, 50, (struct hmb_sample){.leaf = NAMED + 16, .path = path, .path_size = 3});
-	put_samples(&w, 50, (struct hmb_sample){.leaf = NAMED + 8, .path = path, .path_size = 3});
-	put_samples(&w, 99, (struct hmb_sample){.leaf = NAMED, .path = path + 2, .path_size = 1});
-	put_samples(&w, 100, (struct hmb_sample){.kind = PAGE_FAULTS, .leaf = NAMED});
-	tables_run(w.tables)->truncated_stacks = 199;
-	tables_run(w.tables)->stacks = TRACE_STACKS_DWARF;
-	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
-	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
-	warnings_of_run(trace, keep, &said);
-	assert_string_equal(said.text, text);
-	trace_close(trace);
-	world_close(&w);
-}
-
-static void stacks_of_go_are_told(void **state)
-{
-	(void)state;
-	expect_of_go("runtime.systemstack.abi0",
-	             "66.6 % of the stacks do not reach their root; most end where Go changes to "
-	             "the stack of the system: record -g fp finds the callers\n");
-	expect_of_go("runtime.newstack", "66.6 % of the stacks do not reach their root\n");
-}
-
+/* Each reason that cut enough stacks has its line, and its way out. */
 static void why_stacks_are_cut_is_told(void **state)
 {
+	static const struct {
+		enum stack_cut reason;
+		const char *text;
+	} reasons[] = {
+		{STACK_CUT_COPY, "are deeper than the part of them that was copied; record -g "
+	                         "dwarf,65528 copies more"},
+		{STACK_CUT_DEEP, "are deeper than 65528 bytes, the most that can be copied; record "
+	                         "-g fp goes further, if the program is built with "
+	                         "-fno-omit-frame-pointer"},
+		{STACK_CUT_FRAME, "have a frame larger than 65528 bytes, the most that can be "
+	                          "copied; record -g fp passes it, if the program is built with "
+	                          "-fno-omit-frame-pointer"},
+		{STACK_CUT_PAGE, "have a page that was not in memory, where the copy ends; record "
+	                         "-g fp needs no copy, if the program is built with "
+	                         "-fno-omit-frame-pointer"},
+		{STACK_CUT_NO_CFI, "end in a file without call frame information; build that with "
+	                           "-fasynchronous-unwind-tables"},
+		{STACK_CUT_NO_RULE, "end in code that call frame information does not describe, as "
+	                            "some assembly; record -g fp passes it where it keeps frame "
+	                            "pointers"},
+		{STACK_CUT_JIT, "end in code that was made at run time; let it keep frame "
+	                        "pointers, as with java -XX:+PreserveFramePointer"},
+		{STACK_CUT_GO, "end where Go changes to the stack of the system; record -g fp "
+	                       "finds the callers"},
+		{STACK_CUT_HASKELL, "are Haskell's, which keeps its stack in the heap; no option "
+	                            "finds the callers; GHC's own profiler does"},
+		{STACK_CUT_32_BIT, "are of 32-bit programs, whose call frame information is not "
+	                           "read; record -g fp finds callers, if the program is built "
+	                           "with -fno-omit-frame-pointer"},
+		{STACK_CUT_FP, "end in code without frame pointers; record -g dwarf, the default, "
+	                       "needs none"},
+		{STACK_CUT_MAX, "are deeper than the 50 frames of --max-stack; a larger one keeps "
+	                        "more"},
+		{STACK_CUT_KERNEL_MAX, "are deeper than the 50 frames of "
+	                               "kernel.perf_event_max_stack; as root: sysctl "
+	                               "kernel.perf_event_max_stack=1024"},
+		{STACK_CUT_BRANCHES, "are deeper than the calls that the processor remembers; "
+	                             "record -g dwarf, the default, goes further"},
+	};
+	struct trace_run *run;
+	char text[4096];
+	struct world w;
+
 	(void)state;
-	expect_of_cut_stacks(DEEPEST, 0,
-	                     "45.0 % of the stacks do not reach their root; they are deeper than "
-	                     "1024 frames, which is all that is kept of one\n");
-	expect_of_cut_stacks(DEEPEST - 1, 0,
-	                     "45.0 % of the stacks do not reach their root; where they are deeper "
-	                     "than what was copied of them, record -g dwarf,65528 copies more\n");
-	expect_of_cut_stacks(DEEPEST - 1, TRACE_RUN_CGROUP,
-	                     "45.0 % of the stacks do not reach their root\n");
-	expect_of_cut_stacks(0, 0,
-	                     "45.0 % of the stacks do not reach their root; of most not even the "
-	                     "caller is known, as in 32-bit programs: record -g fp finds those "
-	                     "that have frame pointers\n");
+	run = run_open(&w);
+	run->built_stacks = 1000;
+	run->max_stack = 50;
+	assert_int_equal(sizeof(reasons) / sizeof(*reasons), NR_STACK_CUTS);
+	for (unsigned i = 0; i < NR_STACK_CUTS; i++) {
+		snprintf(text, sizeof(text),
+		         "0.60 %% of the stacks do not reach their root: they %s\n",
+		         reasons[i].text);
+		run->cut_stacks[reasons[i].reason] = 4;
+		expect_of_run(&w, "");
+		run->cut_stacks[reasons[i].reason] = 6;
+		expect_of_run(&w, text);
+		run->cut_stacks[reasons[i].reason] = 0;
+	}
+	run->cut_stacks[STACK_CUT_MAX] = 500;
+	run->max_stack = 1024;
+	expect_of_run(&w, "50.0 % of the stacks do not reach their root: they are deeper than 1024 "
+	                  "frames, the most that is kept of one\n");
+	world_close(&w);
 }
 
 static void silent_events_are_told(void **state)
@@ -599,7 +571,6 @@ int main(void)
 		cmocka_unit_test(what_went_wrong_is_counted),
 		cmocka_unit_test(few_bad_stacks_are_not_worth_a_line),
 		cmocka_unit_test(why_stacks_are_cut_is_told),
-		cmocka_unit_test(stacks_of_go_are_told),
 		cmocka_unit_test(silent_events_are_told),
 		cmocka_unit_test(the_totals_of_a_killed_recorder_are_not_known),
 		cmocka_unit_test(losses_are_of_their_event),
