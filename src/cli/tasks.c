@@ -98,6 +98,11 @@ void tasks_fini(struct tasks *tasks)
 	}
 }
 
+static bool is_first(const struct task *task)
+{
+	return task->tid == task->process->pid;
+}
+
 static struct task *add_task(struct tasks *tasks, struct process *process, pid_t tid, uint32_t comm)
 {
 	struct task *task = calloc(1, sizeof(*task) + tasks->nr_streams * sizeof(task->streams[0]));
@@ -115,7 +120,14 @@ static struct task *add_task(struct tasks *tasks, struct process *process, pid_t
 	task->thread = NO_THREAD;
 	process->nr_tasks++;
 	tables_command(tasks->tables, comm)->tasks++;
+	tasks_note_name(task);
 	return task;
+}
+
+void tasks_note_name(const struct task *task)
+{
+	if (is_first(task) || !task->process->comm)
+		task->process->comm = task->comm;
 }
 
 /* --- endings ---------------------------------------------------------------------------------- */
@@ -201,6 +213,15 @@ static void note_short(struct tasks *tasks, const struct task *task)
 	note_missed(tasks, task, UINT64_MAX);
 }
 
+/*
+ * The first thread may end long before others, and stands for those that are being reaped, of which
+ * samples do not tell the number.
+ */
+static bool is_needed(const struct task *task)
+{
+	return is_first(task) && task->process->nr_tasks > 1;
+}
+
 #define FOR_GOOD UINT64_MAX
 
 /* What still lives is looked at again when another grace has passed since `until`. */
@@ -210,6 +231,11 @@ static void reap_oldest(struct tasks *tasks, uint64_t until)
 	uint64_t own, children;
 
 	DL_DELETE(tasks->oldest_ended, task);
+	if (is_needed(task) && until != FOR_GOOD) {
+		task->ended = 0;
+		end_task(tasks, task, until);
+		return;
+	}
 	if (!task->gone && lives_on(tasks, task, &own, &children)) {
 		if (tasks->inherited)
 			note_unobserved(tasks, task, own, children);
@@ -360,6 +386,7 @@ static void on_comm(struct tasks *tasks, const struct record *record)
 	tables_command(tasks->tables, task->comm)->tasks--;
 	tables_command(tasks->tables, comm)->tasks++;
 	task_rename(tasks, task, comm, record->time);
+	tasks_note_name(task);
 }
 
 static void forget_modules(struct tasks *tasks)
@@ -489,7 +516,10 @@ struct task *tasks_of_sample(struct tasks *tasks, pid_t pid, pid_t tid)
 	if (task)
 		return task;
 	task = find_task(tasks, pid);
-	return add_task(tasks, process, tid, task ? task->comm : first_comm(tasks, pid));
+	return add_task(tasks, process, tid,
+	                task            ? task->comm
+	                : process->comm ? process->comm
+	                                : first_comm(tasks, pid));
 }
 
 struct task *tasks_of_claim(struct tasks *tasks, pid_t pid, pid_t tid)

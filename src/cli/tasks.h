@@ -25,6 +25,7 @@ struct process {
 	pid_t pid; /* key */
 	struct space *space;
 	unsigned nr_tasks;
+	uint32_t comm;    /* string: of its first thread, which may have ended; 0: not known */
 	bool discovered;  /* by a sample: no record told of it, or it was over and is taken apart */
 	bool awaits_exec; /* still the recorder's own image */
 	bool rereads;     /* tasks_reread_maps() is at work, or of no use */
@@ -177,6 +178,9 @@ void tasks_forget_switches(struct tasks *tasks);
  * /proc knows now are all that is remembered; false: they are so many themselves, or it is gone.
  */
 bool tasks_reread_maps(struct tasks *tasks, struct process *process);
+
+/* Its name is new, which may be its process's. */
+void tasks_note_name(const struct task *task);
 
 /* What a task used: its total is told; it ends; it begins to run or stops. */
 void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units);

@@ -156,6 +156,7 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 		task->seen = sampler_now();
 		tables_command(tasks->tables, task->comm)->tasks--;
 		task->comm = comm_of(tasks, pid, tid);
+		tasks_note_name(task);
 		tables_command(tasks->tables, task->comm)->tasks++;
 	}
 	closedir(threads);

@@ -248,6 +248,36 @@ static void ended_tasks_stay_for_a_moment(void **state)
 	assert_int_equal(command(w, "app")->tasks, 3);
 }
 
+/*
+ * The first thread may leave a process to others, whose samples have no number while they are
+ * reaped: these are its, under the name of the process, and nobody is taken for running again.
+ */
+static void first_thread_stays_while_others_run(void **state)
+{
+	struct world *w = *state;
+	struct task *first;
+
+	start(w);
+	say_fork(&w->tasks, PID(0), PID(1), PID(1), 10);
+	say_comm(&w->tasks, PID(1), PID(1), "server", false, 10);
+	say_fork(&w->tasks, PID(1), PID(1), PID(2), 11);
+	say_comm(&w->tasks, PID(1), PID(2), "worker", false, 11);
+	say_exit(&w->tasks, PID(1), PID(1), 20);
+	for (unsigned i = 1; i < 5; i++)
+		tasks_tick(&w->tasks, 20 + i * (uint64_t)GRACE);
+	first = tasks_of_sample(&w->tasks, (pid_t)PID(1), -1);
+	assert_int_equal(first->tid, PID(1));
+	assert_string_equal(tables_string_at(w->tables, first->comm), "server");
+	assert_true(first->ended);
+	first = task(w, PID(1), PID(3)); /* of which no record told */
+	assert_string_equal(tables_string_at(w->tables, first->comm), "server");
+	say_exit(&w->tasks, PID(1), PID(2), 20 + 6 * (uint64_t)GRACE);
+	say_exit(&w->tasks, PID(1), PID(3), 20 + 6 * (uint64_t)GRACE);
+	for (unsigned i = 8; i < 12; i++)
+		tasks_tick(&w->tasks, 20 + i * (uint64_t)GRACE);
+	assert_int_equal(nr_tasks(w), 1);
+}
+
 /* Who has calls that nobody has read yet. */
 static void what_is_asked_for_stays(void **state)
 {
@@ -940,6 +970,8 @@ int main(void)
 		CGROUP(vdso_is_that_of_the_program),
 		CGROUP(segments_may_share_a_page_of_the_file),
 		LADDER(ended_tasks_stay_for_a_moment),
+		LADDER(first_thread_stays_while_others_run),
+		CGROUP(first_thread_stays_while_others_run),
 		CGROUP(what_is_asked_for_stays),
 		LADDER(what_is_asked_for_stays),
 		CGROUP(a_reused_number_is_a_new_task),
