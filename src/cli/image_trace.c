@@ -42,6 +42,17 @@ static bool is_replaced(const struct table *table, size_t id)
 	return false;
 }
 
+/* A piece of its code has its name for a path. */
+static struct module *add_kernel(struct module_table *modules, const struct tables *tables,
+                                 const struct trace_module *entry, size_t id)
+{
+	const char *path = tables_string_at(tables, entry->path);
+
+	return strcmp(path, "[kernel]")
+	               ? module_table_piece(modules, entry->window << 32 | id, path)
+	               : module_table_kernel(modules, entry->window << 32);
+}
+
 static struct module *add_module(struct module_table *modules, const struct tables *tables,
                                  const struct table *table, size_t id, bool alive)
 {
@@ -53,7 +64,7 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 	case MODULE_VDSO:
 		return entry->window ? NULL : module_table_vdso(modules);
 	case MODULE_KERNEL:
-		return module_table_kernel(modules, entry->window << 32);
+		return add_kernel(modules, tables, entry, id);
 	case MODULE_ANON:
 		return alive ? module_table_anon(modules, entry->pid, entry->window << 32) : NULL;
 	default:

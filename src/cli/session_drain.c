@@ -1,4 +1,5 @@
 #include "cli/session.h"
+#include "symbolize/kernel_code.h"
 
 /*
  * What the kernel does not do more seldom costs the target no less. The recorder's own time is that
@@ -43,6 +44,16 @@ static void end_others(struct session *s, uint64_t *since)
 	*since = 0;
 }
 
+static void note_code(struct session *s, const struct record *record)
+{
+	struct kernel_code *code = module_table_kernel_code(s->modules);
+
+	if (record->code.gone)
+		kernel_code_go(code, record->code.start, record->code.size, record->code.name);
+	else
+		kernel_code_come(code, record->code.start, record->code.size, record->code.name);
+}
+
 static void take_in(struct session *s, const struct record *record,
                     const struct sampler_source *source, uint64_t *others_since)
 {
@@ -57,6 +68,8 @@ static void take_in(struct session *s, const struct record *record,
 		calls_executed(s->calls, (pid_t)record->pid, record->time);
 	if (s->calls && record->type == RECORD_MMAP)
 		calls_mapped(s->calls, record->mmap.path);
+	if (record->type == RECORD_CODE)
+		note_code(s, record);
 	tasks_record(&s->tasks, record);
 }
 

@@ -122,6 +122,7 @@ static void configure_stacks(const struct session *s, struct sampler_config *con
 
 	for (unsigned e = 0; e < options->nr_events; e++)
 		kernel |= !options->events[e].attr.exclude_kernel;
+	config->kernel_code = kernel;
 	if (options->stack.mode == TRACE_STACKS_NONE)
 		return;
 	config->max_stack = options->stack.mode == TRACE_STACKS_FP ? options->stack.max : 0;

@@ -202,6 +202,18 @@ static void decode_comm(struct record *record, struct words *words, uint16_t mis
 	record->comm.comm = text(words);
 }
 
+static void decode_code(struct record *record, struct words *words)
+{
+	uint64_t size_type_flags;
+
+	record->type = RECORD_CODE;
+	record->code.start = word(words);
+	size_type_flags = word(words);
+	record->code.size = low_half(size_type_flags);
+	record->code.gone = high_half(size_type_flags) >> 16 & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	record->code.name = text(words);
+}
+
 static void decode_read(struct record *record, struct words *words)
 {
 	record->type = RECORD_READ;
@@ -252,6 +264,9 @@ static void decode_body(struct record *record, struct words *words, uint32_t typ
 		break;
 	case PERF_RECORD_EXIT:
 		decode_task(record, words, RECORD_EXIT);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		decode_code(record, words);
 		break;
 	case PERF_RECORD_READ:
 		decode_read(record, words);

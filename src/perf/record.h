@@ -18,6 +18,7 @@ enum record_type {
 	RECORD_READ, /* the exact total of a task that ended */
 	RECORD_RUN,  /* a task begins to run on a CPU */
 	RECORD_STOP, /* it ends, for now */
+	RECORD_CODE, /* code of the kernel comes or goes */
 	RECORD_LOST,
 	RECORD_THROTTLE,
 	RECORD_OTHER, /* of a kind that is of no use here */
@@ -70,6 +71,11 @@ struct record {
 		struct {
 			uint64_t value;
 		} read;
+		struct {
+			uint64_t start, size;
+			const char *name;
+			bool gone;
+		} code;
 		struct {
 			uint64_t count;
 		} lost;

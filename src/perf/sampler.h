@@ -66,6 +66,7 @@ struct sampler_config {
 	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
 	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
 	uint64_t regs;                 /* user registers to copy; 0: none */
+	bool kernel_code;              /* tell what code of the kernel comes and goes */
 	bool data;                     /* what is accessed: address, source, latency */
 	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per likely CPU */

@@ -121,7 +121,29 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 	return sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
 
-static int open_sides(struct sampler *s, const struct sampler_config *config, unsigned c)
+/*
+ * The kernel tells who runs on a CPU when code comes or goes there, which may be anyone: events for
+ * the target alone see little of that. 0, or -errno, and none is open.
+ */
+static int open_code(struct sampler *s)
+{
+	struct perf_event_attr attr = sampler_dummy();
+	int err = 0;
+
+	attr.ksymbol = 1;
+	for (unsigned c = 0; c < s->nr_cpus && !err; c++) {
+		s->code_fds[c] = sampler_event_open(&attr, -1, s->cpus[c]);
+		err = sampler_redirect(s->code_fds[c], s->owner_fds[ring_index(s, RING_SIDE, c)]);
+	}
+	for (unsigned c = 0; c < s->nr_cpus && err; c++) {
+		if (s->code_fds[c] >= 0)
+			close(s->code_fds[c]);
+		s->code_fds[c] = -1;
+	}
+	return err;
+}
+
+static int open_sides(struct sampler *s, const struct sampler_config *config, unsigned c, bool code)
 {
 	struct perf_event_attr attr = sampler_dummy();
 	int err = 0;
@@ -131,6 +153,7 @@ static int open_sides(struct sampler *s, const struct sampler_config *config, un
 		attr.config = config->events[0].attr.config;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.build_id = 1;
+	attr.ksymbol = code;
 	attr.read_format = PERF_FORMAT_TOTAL_TIME_RUNNING;
 	for (unsigned t = 0; !err && t < s->nr_targets; t++)
 		err = open_side(s, &attr, t, c);
@@ -301,11 +324,12 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 {
 	s->ids = grid(sampler_cells(s) * rungs * config->nr_events, sizeof(*s->ids));
 	s->side_fds = fd_grid(sampler_cells(s));
+	s->code_fds = fd_grid(s->nr_cpus);
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->wrapped = aligned_alloc(8, RING_WRAPPED_SIZE);
 	s->nr_events = config->nr_events;
-	if (!s->ids || !s->side_fds || !s->owner_fds || !s->rings || !s->wrapped)
+	if (!s->ids || !s->side_fds || !s->code_fds || !s->owner_fds || !s->rings || !s->wrapped)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
 		if (prepare_event(s, config, e, rungs))
@@ -369,12 +393,14 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
-	int err = allocate(s, config, sampler_affordable_rungs(s, config));
+	int err = allocate(s, config, sampler_affordable_rungs(s, config)), code = 0;
 
 	if (!err)
 		err = sampler_open_rings(s, config->ring_size, config->stack_size, why);
+	if (!err && config->kernel_code)
+		code = open_code(s);
 	for (unsigned c = 0; !err && c < s->nr_cpus; c++)
-		err = open_sides(s, config, c);
+		err = open_sides(s, config, c, code == -EACCES || code == -EPERM);
 	if (!err && config->totals)
 		err = sampler_open_totals(s, config);
 	for (unsigned e = 0; !err && e < s->nr_events; e++) {
@@ -444,6 +470,7 @@ void sampler_close(struct sampler *s)
 	}
 	sampler_close_totals(s);
 	close_all(s->side_fds, sampler_cells(s));
+	close_all(s->code_fds, s->nr_cpus);
 	sampler_close_rings(s);
 	free(s->owner_fds);
 	ring_merge_fini(&s->merge);

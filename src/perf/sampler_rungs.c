@@ -60,7 +60,10 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 	return wanted < most ? wanted : most;
 }
 
-/* What is open with so many events on each cell, some for others, and one to watch each target. */
+/*
+ * What is open with so many events on each cell, some for others, one to watch each target, and one
+ * on each CPU for what code of the kernel comes and goes.
+ */
 static size_t count_descriptors(unsigned nr_cpus, unsigned nr_targets, size_t nr_events,
                                 enum sampler_totals totals)
 {
@@ -68,7 +71,8 @@ static size_t count_descriptors(unsigned nr_cpus, unsigned nr_targets, size_t nr
 
 	if (totals == SAMPLER_TOTALS_BY_SWITCHES)
 		nr_totals += nr_cpus;
-	return 64 + nr_targets + rings + nr_totals + (size_t)nr_targets * nr_cpus * (1 + nr_events);
+	return 64 + nr_targets + nr_cpus + rings + nr_totals +
+	       (size_t)nr_targets * nr_cpus * (1 + nr_events);
 }
 
 static size_t descriptors(const struct sampler *s, const struct sampler_config *config,

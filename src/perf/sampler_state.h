@@ -77,6 +77,7 @@ struct sampler {
 	uint64_t ran_before; /* ns that the tasks ran before samples started */
 	bool started, on_exec;
 	int *owner_fds;  /* of each ring */
+	int *code_fds;   /* [cpu]: what code of the kernel comes and goes, for all */
 	int exact_fd;    /* -1: not wanted */
 	int *switch_fds; /* [cpu]; NULL: not wanted */
 	unsigned nr_counters;

@@ -5,6 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No function is longer: where that is not known, and what follows may have gone. */
+#define MAX_CORE   ((uint32_t)1 << 20)
+#define MAX_LOADED ((uint32_t)64 << 10) /* of modules and programs, which come and go */
+
+/* Labels where the kernel's own code ends, not functions. */
+static bool is_end(const char *name)
+{
+	return !strcmp(name, "_etext") || !strcmp(name, "_einittext") || !strcmp(name, "_end");
+}
+
 /* Of the letters that nm has: T and t are code, W and w are weak and in the kernel mostly code. */
 static unsigned type_rank(char type)
 {
@@ -57,10 +67,20 @@ static int add_vsyscall(struct symbol_table *table, uint32_t window)
 	               : 0;
 }
 
+/* As far as it may extend. Data has no name, and ends what is before it. */
+static uint32_t symbol_end(const struct table_symbol *symbol)
+{
+	uint32_t most = strchr(symbol->name ?: "", '[') ? MAX_LOADED : MAX_CORE;
+
+	if (!symbol->name)
+		most = 1;
+	return symbol->lo < UINT32_MAX - most ? symbol->lo + most : UINT32_MAX;
+}
+
 int kernel_symbols_add(struct symbol_table *table, char *text, uint32_t window, bool *hidden)
 {
-	struct table_symbol symbol = {.hi = UINT32_MAX};
-	bool functions = false, addresses = false;
+	struct table_symbol symbol = {0};
+	bool functions = false, addresses = false, open = false;
 	char *line, *end;
 	unsigned rank = 0;
 	uint64_t addr;
@@ -71,14 +91,16 @@ int kernel_symbols_add(struct symbol_table *table, char *text, uint32_t window, 
 		if (end)
 			*end++ = '\0';
 		addr = line_parse(line, &symbol.name, &rank);
-		if (!symbol.name)
+		functions |= symbol.name != NULL;
+		addresses |= symbol.name && addr;
+		if (addr >> 32 != window || !addr || !(symbol.name || open))
 			continue;
-		functions = true;
-		addresses |= addr != 0;
-		if (addr >> 32 != window || !addr)
-			continue;
+		if (symbol.name && is_end(symbol.name))
+			symbol.name = NULL;
+		open = symbol.name;
 		symbol.lo = (uint32_t)addr;
-		symbol.rank = (uint8_t)rank;
+		symbol.hi = symbol_end(&symbol);
+		symbol.rank = open ? (uint8_t)rank : SYMBOL_SIZED;
 		err = symbol_table_add(table, &symbol);
 	}
 	*hidden = functions && !addresses;

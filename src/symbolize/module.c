@@ -130,6 +130,7 @@ void module_table_free(struct module_table *table)
 		if (table->entries[i])
 			entry_drop(table, table->entries[i]);
 	files_aside_free(table->aside);
+	kernel_code_fini(&table->kernel_code);
 	jitdump_files_close(&table->jitdumps);
 	perf_map_folders_close(&table->folders);
 	peer_memory_free(table->memory);
@@ -151,6 +152,11 @@ uint64_t module_table_refused(const struct module_table *table)
 struct peer_memory *module_table_memory(struct module_table *table)
 {
 	return table->memory;
+}
+
+struct kernel_code *module_table_kernel_code(struct module_table *table)
+{
+	return &table->kernel_code;
 }
 
 struct jitdump_files *module_table_jitdumps(struct module_table *table)
@@ -417,11 +423,31 @@ struct module *module_table_window(struct module_table *table, struct module *mo
 
 struct module *module_table_kernel(struct module_table *table, uint64_t addr)
 {
-	struct entry *entry = key_lookup(table, window_key(MODULE_KERNEL, 0, addr >> 32));
+	const struct kernel_piece *piece = kernel_code_find(&table->kernel_code, addr);
+	struct entry *entry;
 
+	if (piece && table->nr_pieces < KERNEL_CODE_MAX)
+		return module_table_piece(table, piece->start, piece->name);
+	entry = key_lookup(table, window_key(MODULE_KERNEL, 0, addr >> 32));
 	if (!entry)
 		entry = window_enter(table, MODULE_KERNEL, "[kernel]", 0, addr >> 32);
 	return entry ? &entry->module : NULL;
+}
+
+struct module *module_table_piece(struct module_table *table, uint64_t start, const char *name)
+{
+	XXH128_hash_t key = XXH3_128bits_withSeed(name, strlen(name), start);
+	struct entry *entry = key_lookup(table, key);
+
+	if (!entry) {
+		entry = entry_new(table, MODULE_KERNEL, name);
+		if (!entry)
+			return NULL;
+		entry->module.window = start >> 32;
+		table->nr_pieces++;
+		module_index_put(&table->index, key, entry->module.id);
+	}
+	return &entry->module;
 }
 
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr)

@@ -139,10 +139,15 @@ struct module *module_table_window(struct module_table *table, struct module *mo
  */
 #define MODULE_MAX_ANON 32768
 struct module *module_table_kernel(struct module_table *table, uint64_t addr);
+/* A piece of the kernel's code that comes or goes: its path is the name of all that is in it. */
+struct module *module_table_piece(struct module_table *table, uint64_t start, const char *name);
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
 struct module *module_table_vdso(struct module_table *table);
 /* That of programs of 32 bits: a copy of the mapping of the first that lets it be read. */
 struct module *module_table_vdso32(struct module_table *table, const struct module_file *file);
+
+/* What of the kernel's code is known to come and go, which its modules go by. Never NULL. */
+struct kernel_code *module_table_kernel_code(struct module_table *table);
 
 /* The files in which processes name the code that they make: see jitdump.h. Never NULL. */
 struct jitdump_files *module_table_jitdumps(struct module_table *table);

@@ -7,6 +7,7 @@
 
 #include "symbolize/files_aside.h"
 #include "symbolize/jitdump.h"
+#include "symbolize/kernel_code.h"
 #include "symbolize/mapped_file.h"
 #include "symbolize/module_index.h"
 #include "symbolize/peer_memory.h"
@@ -33,6 +34,8 @@ struct module_table {
 	struct module_index index;
 	uint64_t refused;
 	unsigned nr_open, max_open, nr_irreplaceable, nr_anon;
+	unsigned nr_pieces; /* modules of pieces of the kernel's code */
+	struct kernel_code kernel_code;
 	struct jitdump_files jitdumps;
 	struct perf_map_folders folders;
 	struct peer_memory *memory;

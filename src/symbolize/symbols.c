@@ -1,6 +1,7 @@
 #include "symbolize/symbols.h"
 #include "symbolize/elf_symbols.h"
 #include "symbolize/jitdump.h"
+#include "symbolize/kernel_code.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
@@ -289,6 +290,37 @@ static int sweep_tell(struct symbol_table *table, const struct query *query)
 	return err;
 }
 
+/* A piece that came or went is one function, of which no more is known than was sampled. */
+static int query_piece(const struct query *query, const struct module *module)
+{
+	const struct symbol symbol = {
+		.lo = query->offsets[0],
+		.hi = query->offsets[query->n - 1] + 1,
+		.name = module->path,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < query->n && !err; i++)
+		err = query_tell(query, query->offsets[i], &symbol, false);
+	return err;
+}
+
+/* What has gone that was there before. */
+static int add_earlier(struct symbol_table *table, const struct kernel_code *code, uint64_t window)
+{
+	struct table_symbol symbol = {.rank = SYMBOL_SIZED | SYMBOL_FUNCTION | SYMBOL_GLOBAL};
+	int err = 0;
+
+	for (size_t i = 0; i < code->nr_earlier && !err; i++) {
+		const struct kernel_piece *piece = &code->earlier[i];
+
+		symbol.name = piece->name;
+		if (frame_window(window, piece->start, piece->end, &symbol.lo, &symbol.hi))
+			err = symbol_table_add(table, &symbol);
+	}
+	return err;
+}
+
 static int query_kernel(const struct query *query, const struct module *module)
 {
 	struct symbolizer_stats *stats = &query->symbolizer->counts.stats;
@@ -306,6 +338,9 @@ static int query_kernel(const struct query *query, const struct module *module)
 	if (!text)
 		return -ENOMEM;
 	err = kernel_symbols_add(&table, text, (uint32_t)module->window, &stats->kernel_hidden);
+	if (!err)
+		err = add_earlier(&table, module_table_kernel_code(query->symbolizer->modules),
+		                  module->window);
 	if (!err) {
 		symbol_table_seal(&table);
 		err = sweep_tell(&table, query);
@@ -361,7 +396,8 @@ int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
 	case MODULE_VDSO:
 		return query_elf(&query, module);
 	case MODULE_KERNEL:
-		return query_kernel(&query, module);
+		return strcmp(module->path, "[kernel]") ? query_piece(&query, module)
+		                                        : query_kernel(&query, module);
 	case MODULE_ANON:
 		return query_anon(&query, module);
 	default:

@@ -2,6 +2,7 @@
 #include "cases.h"
 #include "symbolize/module.h"
 #include "symbolize/headers.h"
+#include "symbolize/kernel_code.h"
 #include "symbolize/space.h"
 #include "symbolize/target_file.h"
 
@@ -242,6 +243,39 @@ static void module_has_one_window(void **state)
 	f->table = module_table_new();
 	file.window = &window;
 	assert_int_equal(module_table_file(f->table, &file)->window, 9);
+}
+
+/* The same address is one piece's, another's, and nobody's; and each has a module for its name. */
+static void kernel_code_comes_and_goes(void **state)
+{
+	const uint64_t at = 0xffffffffc0001000;
+	struct fixture *f = *state;
+	struct kernel_code *code = module_table_kernel_code(f->table);
+	struct module *kernel = module_table_kernel(f->table, at), *first, *second;
+
+	kernel_code_come(code, at, 0x100, "bpf_prog_1_a");
+	kernel_code_come(code, at - 0x100, 0x80, "bpf_prog_1_a");
+	first = module_table_kernel(f->table, at + 0xff);
+	assert_string_equal(first->path, "bpf_prog_1_a [bpf]");
+	assert_int_equal(first->kind, MODULE_KERNEL);
+	assert_int_equal(first->window, 0xffffffff);
+	assert_ptr_equal(module_table_kernel(f->table, at + 0x100), kernel);
+	assert_ptr_equal(module_table_kernel(f->table, at - 0x80), kernel);
+	assert_ptr_not_equal(module_table_kernel(f->table, at - 0x81), first);
+	kernel_code_go(code, at, 0x100, "bpf_prog_1_a");
+	assert_ptr_equal(module_table_kernel(f->table, at), kernel);
+	kernel_code_come(code, at + 0x80, 0x100, "ftrace_trampoline");
+	second = module_table_kernel(f->table, at + 0x80);
+	assert_string_equal(second->path, "ftrace_trampoline");
+	kernel_code_come(code, at, 0x100, "bpf_prog_1_a"); /* that the other has gone, was lost */
+	assert_ptr_equal(module_table_kernel(f->table, at + 0x80), first);
+	assert_int_equal(code->nr_earlier, 0);
+	kernel_code_go(code, at + 0x1000, 0x100, "bpf_prog_2_b");
+	assert_int_equal(code->nr_earlier, 1);
+	assert_ptr_equal(module_table_kernel(f->table, at + 0x1000), kernel);
+	kernel_code_come(code, at, 0, "nothing");
+	kernel_code_come(code, UINT64_MAX - 1, 0x100, "too much");
+	assert_int_equal(code->nr, 2);
 }
 
 /* What /proc tells of a file by its numbers, the kernel's records tell by its build-id. */
@@ -847,6 +881,7 @@ int main(void)
 		TEST(special_module_is_there),
 		TEST(own_program),
 		TEST(module_has_one_window),
+		TEST(kernel_code_comes_and_goes),
 		TEST(same_file_same_module),
 		TEST(numbers_and_build_id_are_one),
 		TEST(numbers_without_build_id_are_one),

@@ -458,6 +458,19 @@ static void losses(void **state)
 	assert_int_equal(record.type, RECORD_THROTTLE);
 	assert_int_equal(record.id, 8);
 
+	raw_start(&raw, PERF_RECORD_KSYMBOL, 0);
+	raw_word(&raw, 0xffffffffc0001000);
+	raw_word(&raw, (uint64_t)PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER << 48 |
+	                       (uint64_t)PERF_RECORD_KSYMBOL_TYPE_BPF << 32 | 0x123);
+	raw_text(&raw, "bpf_prog_1_f");
+	raw_trailer(&raw, 1, 2, 3, 5);
+	assert_int_equal(record_decode(&record, raw.words, raw_end(&raw), &full), 0);
+	assert_int_equal(record.type, RECORD_CODE);
+	assert_int_equal(record.code.start, 0xffffffffc0001000);
+	assert_int_equal(record.code.size, 0x123);
+	assert_true(record.code.gone);
+	assert_string_equal(record.code.name, "bpf_prog_1_f");
+
 	raw_start(&raw, 0xffff, 0);
 	raw_trailer(&raw, 1, 2, 3, 5);
 	assert_int_equal(record_decode(&record, raw.words, raw_end(&raw), &full), 0);

@@ -157,6 +157,9 @@ static void kallsyms(void **state)
 		      "ffffffff81000040 t local_one\n"
 		      "ffffffff81000040 W weak_one\n"
 		      "ffffffff81000080 D data\n"
+		      "ffffffff81000090 D more_data\n"
+		      "ffffffff82000000 T before_end\n"
+		      "ffffffff82000010 T _einittext\n"
 		      "not a line\n\n"
 		      "ffffffffc0321000 t nft_do_chain\t[nf_tables]\n"
 		      "ffff888000000000 t elsewhere\n"
@@ -169,14 +172,18 @@ static void kallsyms(void **state)
 	assert_int_equal(kernel_symbols_add(&table, text, 0xffffffff, &hidden), 0);
 	symbol_table_seal(&table);
 	assert_false(hidden);
-	assert_int_equal(table.nr, 5 + !!ARCH_VSYSCALL);
+	assert_int_equal(table.nr, 8 + !!ARCH_VSYSCALL);
 	is_at(&sweep, 0x80fffffe, NULL);
 	is_at(&sweep, 0x8100003f, "_text");
 	is_at(&sweep, 0x81000041, "weak_one");
+	is_at(&sweep, 0x81000081, NULL);
+	is_at(&sweep, 0x8200000f, "before_end");
+	is_at(&sweep, 0x82000011, NULL);
+	is_at(&sweep, 0xc0000000, NULL);
 	is_at(&sweep, 0xc03210ff, "nft_do_chain [nf_tables]");
 	is_at(&sweep, 0xc0321100, "last");
 	if (ARCH_VSYSCALL) {
-		is_at(&sweep, 0xff5fffff, "last");
+		is_at(&sweep, 0xff5fffff, NULL);
 		is_at(&sweep, 0xff600400, "[vsyscall]");
 	}
 	symbol_table_fini(&table);
