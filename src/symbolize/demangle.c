@@ -4,6 +4,7 @@
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* libiberty refuses what is longer than 1,024, for fear for the stack; templates often are. */
@@ -175,8 +176,40 @@ static bool demangle_rust(const char *name, char *text)
 	       !(changed && strstr(text, "G00"));
 }
 
+/*
+ * "_D", the length of the first part of a path, and its letters. Each reference to an earlier part,
+ * with a Q, may double what a name stands for, and libiberty does not limit what it makes of it.
+ */
+#define D_MAX            1024
+#define D_MAX_REFERENCES 12
+
+static bool is_d(const char *name)
+{
+	size_t size = strlen(name);
+	unsigned references = 0;
+
+	if (strncmp(name, "_D", 2) || !isdigit((unsigned char)name[2]) || size > D_MAX)
+		return false;
+	for (const char *at = name; *at; at++)
+		references += *at == 'Q';
+	return references <= D_MAX_REFERENCES;
+}
+
+static bool demangle_d(const char *name, char *text)
+{
+	char *made = is_d(name) ? dlang_demangle(name, DMGL_PARAMS) : NULL;
+	const size_t size = made ? strnlen(made, DEMANGLED_MAX) : DEMANGLED_MAX;
+
+	if (size < DEMANGLED_MAX)
+		memcpy(text, made, size + 1);
+	free(made);
+	return size < DEMANGLED_MAX;
+}
+
 const char *demangle(const char *name, char text[DEMANGLED_MAX])
 {
+	if (!strncmp(name, "_D", 2))
+		return strnlen(name, D_MAX + 1) <= D_MAX && demangle_d(name, text) ? text : NULL;
 	if ((strncmp(name, "_Z", 2) && strncmp(name, "_R", 2)) ||
 	    strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;

@@ -1,5 +1,5 @@
 /*
- * Demangling: C++ and Rust names as people write them.
+ * Demangling: C++, Rust and D names as people write them.
  *
  * A name from a hostile file may be made to expand without end; what grows beyond reason is left
  * as it is.

@@ -1,7 +1,7 @@
 /*
  * Readable names: what a person would call a function that the linker knows by another name.
  *
- *     _ZN2ns1fEi                  ns::f(int)               C++ and Rust, by demangle.h
+ *     _ZN2ns1fEi                  ns::f(int)               C++, Rust and D, by demangle.h
  *     f.part.0, f.cold, f.isra.3  f                        pieces and copies that a compiler made
  *     f._omp_fn.3                 f (omp region 3)         what it made of a parallel region
  *     .omp_outlined..3            (omp region 3)           the same by older versions of clang

@@ -65,6 +65,23 @@ static void fortran(void **state)
 	assert_false(name_is_of("_", ""));
 }
 
+static void d_language(void **state)
+{
+	static char many[1200] = "_D3app";
+
+	(void)state;
+	is("_D3app4core4workFiZi", "app.core.work(int)");
+	is("_D3app4core__T1STiZQf5twiceMFNaNbNiNfiZi", "app.core.S!(int).S.twice(int)");
+	is("_Dmain", "_Dmain");
+	is("_D", "_D");
+	is("_D3ap", "_D3ap");
+	is("_Do_work", "_Do_work"); /* of C */
+	is("_D4data", "_D4data");
+	for (unsigned i = 6; i < 1190; i += 2)
+		memcpy(many + i, "Qf", 3);
+	is(many, many);
+}
+
 static void other_languages(void **state)
 {
 	(void)state;
@@ -103,6 +120,7 @@ int main(void)
 		cmocka_unit_test(pieces_of_functions),
 		cmocka_unit_test(parallel_regions),
 		cmocka_unit_test(fortran),
+		cmocka_unit_test(d_language),
 		cmocka_unit_test(other_languages),
 		cmocka_unit_test(long_names),
 	};
