@@ -65,7 +65,7 @@ assert len(samples) > 100 and known < 0.1 * len(samples)
 assert truncated == len(samples) - known
 END
 	"$ADAPTRACE" report >said
-	grep -q 'without frame pointers need record -g dwarf, the default' said ||
+	grep -q 'end in code without frame pointers; record -g dwarf, the default, needs none' said ||
 		fail "no word of what to do: $(head -5 said)"
 fi
 
