@@ -127,6 +127,8 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 		err = convert_output_write(&options->output, &conversion, name);
 	if (!err)
 		tell_unsampled(options, &conversion);
+	if (!err && !options->enter_leave)
+		say_callers(trace);
 	if (!err && !options->output.named && !options->output.quiet)
 		say("\u2192 %s", name);
 	free(name);

@@ -98,6 +98,11 @@ void say_flags(uint32_t flags)
 	warnings_of_flags(flags, say_warning, NULL);
 }
 
+void say_callers(const struct trace *trace)
+{
+	warnings_of_callers(trace, say_warning, NULL);
+}
+
 /* Fewer are the report's to tell. */
 #define MANY_CUT 0.05
 

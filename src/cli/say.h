@@ -14,7 +14,11 @@ bool say_advice(const char *begin, const struct advice *advice);
 
 /* What these flags of a run warn of. */
 void say_flags(uint32_t flags);
+struct trace;
 struct trace_run;
+
+/* That none of the trace's samples has callers, if that is so. */
+void say_callers(const struct trace *trace);
 
 /* What the report tells of stacks that do not reach their root, where these are many. */
 void say_cut_stacks(const struct trace_run *run);

@@ -33,6 +33,12 @@ struct report_options {
 	bool color;
 };
 
+/* Trees, callers or callees, in place of or beside a table. */
+static inline bool report_shows_callers(const struct report_options *options)
+{
+	return options->tree || options->direction != PROFILE_ALL;
+}
+
 /* Prints to `to`. 0, -ENOMEM, -EBADMSG; write errors are for the caller to find. */
 int report_text(FILE *to, const struct trace *trace, const char *name,
                 const struct report_options *options);

@@ -366,6 +366,8 @@ static struct json_object *event_object(const struct report_out *out)
 	struct json_object *object = json_new(), *warnings = json_list();
 
 	warnings_of_run(out->trace, json_append_text, warnings);
+	if (report_shows_callers(out->options))
+		warnings_of_callers(out->trace, json_append_text, warnings);
 	warnings_of_profile(profile, json_append_text, warnings);
 	json_add_text(object, "event", trace_string(out->trace, event->name));
 	json_add_text(object, "unit", trace_unit_name(event->unit));

@@ -247,7 +247,7 @@ static int put_profile(FILE *to, const struct profile *profile,
 {
 	if (options->annotate)
 		return report_annotation_text(to, profile, options);
-	if (options->tree || options->direction != PROFILE_ALL)
+	if (report_shows_callers(options))
 		return report_text_tree(to, profile, options, view);
 	return put_tables(to, profile, options);
 }
@@ -268,6 +268,8 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 
 		report_head_event(to, &amount);
 		err = report_head_part(to, &amount);
+		if (report_shows_callers(options))
+			warnings_of_callers(trace, report_warning_text, &warning);
 		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
 	}

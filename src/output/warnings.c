@@ -231,6 +231,13 @@ static void warn_of_cut_paths(const struct trace *trace, const struct warner *wa
 		     text_share(part, run->folded_contexts, taken));
 }
 
+void warnings_of_callers(const struct trace *trace, warning_fn *fn, void *arg)
+{
+	if (trace_run(trace)->stacks == TRACE_STACKS_NONE)
+		fn(arg, "callers are missing, as record -g none finds none; record without "
+		        "-g none finds them");
+}
+
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
 {
 	const struct trace_run *run = trace_run(trace);

@@ -30,6 +30,12 @@ stacks deep -g dwarf,8K
 stacks deep -g fp
 stacks deep --unwinder=libunwind
 stacks flat -g none
+"$ADAPTRACE" report --tree >said
+grep -q 'callers are missing, as record -g none finds none' said || fail "no word: $(head -5 said)"
+"$ADAPTRACE" report >said
+grep -q 'callers are missing' said && fail "a table has no callers anyway"
+"$ADAPTRACE" convert --flamegraph --force 2>said
+grep -q 'callers are missing' said || fail "no word: $(cat said)"
 
 # A caller is where it called, not where the call returns to.
 line=$(grep -n 'explore(count, ns);' "$here/../targets/contexts.c" | cut -d: -f1)

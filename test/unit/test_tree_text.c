@@ -132,6 +132,40 @@ static void only_children_stay_below_their_parents(void **state)
 	world_close(&w);
 }
 
+/* What shows callers says so where none were recorded; a table needs none. */
+static void missing_callers_are_told(void **state)
+{
+	const struct report_options views[] = {
+		{.tree = true},
+		{.function = "a", .direction = PROFILE_CALLERS},
+		{.function = "a", .direction = PROFILE_CALLEES},
+		{.limit = UINT32_MAX},
+	};
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	open_deep(&w);
+	put_stack(&w, "a", 100);
+	tables_run(w.tables)->stacks = TRACE_STACKS_NONE;
+	trace = write_named(&w);
+	for (unsigned i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		struct report_options options = views[i];
+		struct page page;
+		char *text;
+
+		options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+		assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
+		text = page_close(&page);
+		assert_int_equal(strstr(text, "callers are missing, as record -g none finds none; "
+		                              "record without -g none finds them\n") != NULL,
+		                 i < 3);
+		free(text);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* A name has its room on a terminal, however deep it is in a chain. */
 static void deep_names_are_not_cut(void **state)
 {
@@ -329,6 +363,7 @@ int main(void)
 		cmocka_unit_test(deep_forks_stay_at_a_level),
 		cmocka_unit_test(stacks_without_end_are_cut),
 		cmocka_unit_test(small_trees_are_told),
+		cmocka_unit_test(missing_callers_are_told),
 		cmocka_unit_test(what_was_not_sampled_is_a_branch),
 		cmocka_unit_test(namesakes_are_told_apart),
 	};
