@@ -85,7 +85,7 @@ void late_names_say_lineless(uint32_t flags)
 int late_names(struct trace *trace, const struct debug_places *places)
 {
 	struct late late = {trace, places, 0};
-	const struct name_source source = {ask_module, &late};
+	const struct name_source source = {.module = ask_module, .arg = &late};
 	uint32_t renewed = 0;
 	int err = check_folder(places->folder);
 

@@ -1,4 +1,5 @@
 #include "output/annotation.h"
+#include "output/source_files.h"
 
 #include "output/frame_names.h"
 #include "output/function_name.h"
@@ -318,7 +319,7 @@ static uint64_t made_at(const struct annotation *annotation, uint32_t file)
 			    stat(trace_string(trace, trace_module(trace, symbol->module)->path),
 			         &st))
 				continue;
-			return source_text_time(&st) > NO_TIME_NS ? source_text_time(&st) : 0;
+			return source_changed(&st) > NO_TIME_NS ? source_changed(&st) : 0;
 		}
 	}
 	return 0;
@@ -337,6 +338,40 @@ static const char *changed_when(const struct annotation *annotation, uint32_t fi
 	return made && changed > made ? "the file is newer than the program" : NULL;
 }
 
+/* What the trace says of the file: more than once where names were looked up again. */
+static void recorded_file(const struct trace *trace, const char *path,
+                          struct source_identity *recorded)
+{
+	const struct trace_source_file *file;
+	struct source_identity identity;
+
+	*recorded = (struct source_identity){0};
+	for (uint32_t i = 0; (file = trace_source_file(trace, i)); i++) {
+		if (strcmp(trace_string(trace, file->path), path) != 0)
+			continue;
+		source_file_identity(file, &identity);
+		source_identity_join(recorded, &identity);
+	}
+}
+
+/* The text that was compiled is right whenever its file was written. */
+static const char *find_change(const struct annotation *annotation, uint32_t file,
+                               const struct source_identity *now)
+{
+	struct source_identity recorded;
+
+	recorded_file(annotation->trace, trace_string(annotation->trace, file), &recorded);
+	if (recorded.known & SOURCE_DIFFERS)
+		return "parts of the run had files that differ";
+	if (!source_identity_matches(&recorded, now))
+		return recorded.known & SOURCE_HAS_MD5 ? "the file is not the one that was compiled"
+		                                       : "the file was changed since";
+	if (recorded.known & SOURCE_HAS_MD5)
+		return NULL;
+	return changed_when(annotation, file,
+	                    recorded.known & SOURCE_HAS_TIME ? recorded.changed : now->changed);
+}
+
 const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
                               struct source_text *source)
 {
@@ -347,7 +382,7 @@ const char *annotation_source(const struct annotation *annotation, const struct 
 		return NULL;
 	if (err)
 		return err == -ENOENT ? "the file is not here" : "the file cannot be read";
-	problem = changed_when(annotation, line->file, source->changed);
+	problem = find_change(annotation, line->file, &source->identity);
 	if (problem)
 		source_text_fini(source);
 	return problem;

@@ -79,8 +79,8 @@ const char *annotation_problem(const struct hot_code *code,
 
 /*
  * The text of the source file of these lines, to be given to source_text_fini(). NULL, or why there
- * is none, in a few words. A file that was changed after the run began, or after the program was
- * made of it, has other lines.
+ * is none, in a few words: such as that the file is not the one that the trace tells of, or was
+ * changed after the run began, or after the program was made of it.
  */
 const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
                               struct source_text *source);

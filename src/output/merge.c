@@ -246,7 +246,7 @@ static void write_instrument(struct merge *merge)
 
 static int write_trace(struct merge *merge, const char *path)
 {
-	const struct name_source names = {merge_names, &merge->map};
+	const struct name_source names = {merge_names, &merge->map, NULL, merge_files};
 	struct trace_run *run = tables_run(merge->tables);
 
 	/* What the kernel delivered, not what was put into this buffer. */

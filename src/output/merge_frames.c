@@ -80,3 +80,20 @@ int merge_names(void *arg, uint16_t module, const uint32_t *offsets, size_t n, s
 	}
 	return err;
 }
+
+/* All ranks tell of their files, whoever a frame is of: they may not have had the same ones. */
+void merge_files(void *arg, source_file_fn *fn, void *fn_arg)
+{
+	const struct merge_map *map = arg;
+	const struct trace_source_file *file;
+	struct source_identity identity;
+
+	for (uint32_t i = 0; i < map->nr_inputs; i++) {
+		const struct trace *trace = map->inputs[i].trace;
+
+		for (uint32_t k = 0; (file = trace_source_file(trace, k)); k++) {
+			source_file_identity(file, &identity);
+			fn(fn_arg, trace_string(trace, file->path), &identity);
+		}
+	}
+}

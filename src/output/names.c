@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Bounds of what names add to a trace; whoever comes later has bounds without a name. */
@@ -71,6 +72,19 @@ static int name_function(struct namer *namer, uint32_t offset, const struct symb
 	return 0;
 }
 
+/* The MD5 of a file is known where the debug information has it. */
+static int note_file(struct names *names, uint32_t file, const uint8_t *md5)
+{
+	struct source_identity identity = {.known = SOURCE_HAS_MD5};
+	int err = source_files_add(&names->files, file);
+
+	if (err || !md5)
+		return err;
+	memcpy(identity.md5, md5, sizeof(identity.md5));
+	source_files_tell(&names->files, file, &identity);
+	return 0;
+}
+
 /* From the function inwards, so that each source knows the one around it. */
 static int name_sources(struct names *names, const struct symbol *symbol, uint32_t *number)
 {
@@ -88,7 +102,9 @@ static int name_sources(struct names *names, const struct symbol *symbol, uint32
 
 		if (i + 1 < symbol->nr_sources)
 			source.function = name_offset(names, from->function ? from->function : "?");
-		err = source_table_put(&names->lines, &source, number);
+		err = note_file(names, source.file, from->md5);
+		if (!err)
+			err = source_table_put(&names->lines, &source, number);
 	}
 	return err;
 }
@@ -141,6 +157,46 @@ static int name_all(struct names *names, const struct name_source *source,
 	return err;
 }
 
+/* --- source files ----------------------------------------------------------------------------- */
+
+/* Of those whose text at the time of compiling is not known. */
+static void ask_of_files(struct names *names, const struct name_source *source)
+{
+	struct source_identity identity;
+
+	for (size_t i = 0; i < names->files.nr; i++) {
+		const struct trace_source_file *file = &names->files.files[i];
+
+		if (file->known & SOURCE_HAS_MD5)
+			continue;
+		if (source->file(source->arg,
+		                 names->strings.memory + (file->path - names->string_base),
+		                 &identity))
+			break;
+		source_files_tell(&names->files, file->path, &identity);
+	}
+}
+
+static void tell_file(void *arg, const char *path, const struct source_identity *identity)
+{
+	struct names *names = arg;
+	uint32_t offset;
+
+	if (string_pool_find(&names->strings, path, &offset))
+		source_files_tell(&names->files, names->string_base + offset, identity);
+}
+
+static void identify_files(struct names *names, const struct name_source *source)
+{
+	if (source->file)
+		ask_of_files(names, source);
+	if (source->files)
+		source->files(source->arg, tell_file, names);
+	source_files_seal(&names->files);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
 int names_init(struct names *names, const struct name_source *source,
                const struct frame_set *frames, uint32_t string_base)
 {
@@ -159,6 +215,8 @@ int names_init(struct names *names, const struct name_source *source,
 	names->refused += names->lines.refused;
 	if (err)
 		names_fini(names);
+	else
+		identify_files(names, source);
 	return err;
 }
 
@@ -168,6 +226,7 @@ void names_fini(struct names *names)
 		munmap(names->strings.memory, MAX_NAME_BYTES);
 	string_pool_fini(&names->strings);
 	source_table_fini(&names->lines);
+	source_files_fini(&names->files);
 	free(names->symbols);
 	*names = (struct names){0};
 }

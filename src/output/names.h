@@ -3,10 +3,13 @@
 #define OUTPUT_NAMES_H
 
 #include "output/frame_set.h"
+#include "output/source_files.h"
 #include "output/source_table.h"
 #include "output/string_pool.h"
 #include "output/trace_format.h"
 #include "symbolize/symbols.h"
+
+typedef void source_file_fn(void *arg, const char *path, const struct source_identity *identity);
 
 /* Where names come from. */
 struct name_source {
@@ -15,12 +18,19 @@ struct name_source {
 	int (*module)(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
 	              void *fn_arg);
 	void *arg;
+	/*
+	 * What is known of source files, each NULL or asked once names are known: of the one with
+	 * this path, until the answer is not 0; of any files.
+	 */
+	int (*file)(void *arg, const char *path, struct source_identity *identity);
+	void (*files)(void *arg, source_file_fn *fn, void *fn_arg);
 };
 
 struct names {
 	struct trace_symbol *symbols;
 	size_t nr;
 	struct source_table lines;
+	struct source_files files;
 	struct string_pool strings; /* of the names; empty at first */
 	uint32_t string_base;       /* added to their offsets */
 	uint64_t refused;           /* names and lines that found no room */

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SIZE (32u << 20)
-
 static uint32_t count_lines(const char *text, size_t size)
 {
 	uint32_t nr = 1;
@@ -49,12 +47,15 @@ int source_text_read(struct source_text *source, const char *path)
 	fd = path[0] == '/' ? target_file_open(path, 0, &st) : -EINVAL;
 	if (fd < 0)
 		return fd;
-	if (st.st_size > MAX_SIZE)
+	if ((uint64_t)st.st_size > SOURCE_MAX_SIZE)
 		err = -EFBIG;
 	if (!err) {
-		source->changed = source_text_time(&st);
-		source->text = target_file_read(fd, MAX_SIZE, &size);
-		err = source->text ? split(source, size) : -ENOMEM;
+		source->text = target_file_read(fd, SOURCE_MAX_SIZE, &size);
+		err = source->text ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		source_identity_of_text(&source->identity, &st, source->text, size);
+		err = split(source, size);
 	}
 	close(fd);
 	if (err)

@@ -158,6 +158,11 @@ const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_SYMBOLS], index);
 }
 
+const struct trace_source_file *trace_source_file(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_SOURCE_FILES], index);
+}
+
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_SOURCES], index);

@@ -53,6 +53,7 @@ const struct trace_command *trace_command(const struct trace *trace, uint32_t in
 const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
 const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
 const struct trace_source *trace_source(const struct trace *trace, uint32_t index);
+const struct trace_source_file *trace_source_file(const struct trace *trace, uint32_t index);
 const struct trace_event *trace_kind(const struct trace *trace, uint32_t index);
 const struct trace_region *trace_region(const struct trace *trace, uint32_t index);
 const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);

@@ -80,6 +80,19 @@ static const char *check_lines(const struct trace *trace)
 	return NULL;
 }
 
+static const char *check_source_files(const struct trace *trace)
+{
+	const struct section *files = &trace->sections[TRACE_SOURCE_FILES];
+	const struct trace_source_file *last = NULL, *file;
+
+	if (files->found && !READABLE(TRACE_SOURCE_FILES, struct trace_source_file))
+		return "its source files have entries of another kind";
+	for (uint32_t i = 0; (file = section_entry(files, i)); i++, last = file)
+		if (last && last->path >= file->path)
+			return "its source files are out of order";
+	return NULL;
+}
+
 static const char *check_counters(const struct trace *trace)
 {
 	const struct section *counters = &trace->sections[TRACE_COUNTERS];
@@ -189,8 +202,9 @@ const char *trace_check(const struct trace *trace)
 {
 	/* Each relies on those before it. */
 	static const char *(*const checks[])(const struct trace *trace) = {
-		check_sizes,   check_commands, check_events, check_strings, check_bins,
-		check_symbols, check_counters, check_lines,  check_kinds,   check_comms,
+		check_sizes,        check_commands, check_events,   check_strings,
+		check_bins,         check_symbols,  check_counters, check_lines,
+		check_source_files, check_kinds,    check_comms,
 	};
 	const char *wrong = NULL;
 

@@ -6,7 +6,7 @@
 
 #define TRACE_MAX_CPUS   (1 << 16) /* whose own periods are looked up */
 #define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
-#define NR_TRACE_RENAMED 4 /* sections that trace_rename() makes anew */
+#define NR_TRACE_RENAMED 5 /* sections that trace_rename() makes anew */
 
 struct section {
 	const unsigned char *at;

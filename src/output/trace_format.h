@@ -37,13 +37,14 @@ enum trace_section {
 	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
 	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
 	/* Of instrumented calls; traces without them may miss these. */
-	TRACE_REGIONS,     /* struct trace_region; the index is the region in calls */
-	TRACE_COMMS,       /* struct trace_comm; the index is the communicator in parts of calls */
-	TRACE_MEMBERS,     /* uint32_t: ranks of MPI_COMM_WORLD, in ranges that TRACE_COMMS name */
-	TRACE_PROCESSES,   /* struct trace_process */
-	TRACE_OWNERS,      /* uint32_t: for each thread its process + 1; 0: the one with its pid */
-	TRACE_INSTRUMENTS, /* struct trace_instrument */
-	TRACE_COUNTERS,    /* struct trace_counter; missing or empty: samples have no counters */
+	TRACE_REGIONS,      /* struct trace_region; the index is the region in calls */
+	TRACE_COMMS,        /* struct trace_comm; the index is the communicator in parts of calls */
+	TRACE_MEMBERS,      /* uint32_t: ranks of MPI_COMM_WORLD, in ranges that TRACE_COMMS name */
+	TRACE_PROCESSES,    /* struct trace_process */
+	TRACE_OWNERS,       /* uint32_t: for each thread its process + 1; 0: the one with its pid */
+	TRACE_INSTRUMENTS,  /* struct trace_instrument */
+	TRACE_COUNTERS,     /* struct trace_counter; missing or empty: samples have no counters */
+	TRACE_SOURCE_FILES, /* struct trace_source_file, ascending by path; may be missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -241,6 +242,17 @@ struct trace_source {
 	uint32_t caller; /* where the call was inlined: an earlier source's index + 1; 0: nowhere */
 };
 static_assert(sizeof(struct trace_source) == 16, "fixed by the format");
+
+/* What tells a source file from a later one with its path; what is not known is 0. */
+struct trace_source_file {
+	uint32_t path;    /* string */
+	uint32_t known;   /* enum source_known */
+	uint64_t size;    /* bytes, when names were read */
+	uint64_t changed; /* ns since 1970 */
+	uint64_t hash;    /* XXH3-64 of the text at that time */
+	uint8_t md5[16];  /* of the text that was compiled */
+};
+static_assert(sizeof(struct trace_source_file) == 48, "fixed by the format");
 
 /*
  * The source of the frames in the bins from this offset on, up to the next entry or the end of the

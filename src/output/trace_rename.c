@@ -176,6 +176,25 @@ static bool sources_join(struct joined *joined, const struct renaming *renaming)
 	return true;
 }
 
+/* Paths of new ones are later strings than those of old ones. */
+static bool files_join(struct joined *joined, const struct renaming *renaming)
+{
+	const struct section *old = &renaming->trace->sections[TRACE_SOURCE_FILES];
+	const struct source_files *fresh = &renaming->names.files;
+	struct trace_source_file *files = calloc(old->nr + fresh->nr + 1, sizeof(*files));
+	const struct trace_source_file *from;
+
+	joined->at = (unsigned char *)files;
+	joined->nr = old->nr + (uint32_t)fresh->nr;
+	if (!files)
+		return false;
+	for (uint32_t i = 0; (from = section_entry(old, i)); i++)
+		files[i] = *from;
+	for (size_t i = 0; i < fresh->nr; i++)
+		files[old->nr + i] = fresh->files[i];
+	return true;
+}
+
 static bool strings_join(struct joined *joined, const struct renaming *renaming)
 {
 	const struct section *old = &renaming->trace->sections[TRACE_STRINGS];
@@ -201,6 +220,7 @@ static int renew(struct renaming *renaming)
 		{TRACE_SOURCES, sizeof(struct trace_source)},
 		{TRACE_SYMBOLS, sizeof(struct trace_symbol)},
 		{TRACE_LINES, sizeof(struct trace_line)},
+		{TRACE_SOURCE_FILES, sizeof(struct trace_source_file)},
 	};
 	struct section *sections = renaming->trace->sections;
 	const struct names *names = &renaming->names;
@@ -209,7 +229,8 @@ static int renew(struct renaming *renaming)
 	             join(&joined[2], renaming, &sections[TRACE_SYMBOLS], names->symbols, names->nr,
 	                  which[2].size) &&
 	             join(&joined[3], renaming, &sections[TRACE_LINES], names->lines.lines,
-	                  names->lines.nr_lines, which[3].size);
+	                  names->lines.nr_lines, which[3].size) &&
+	             files_join(&joined[4], renaming);
 
 	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++) {
 		if (whole) {
@@ -224,7 +245,7 @@ static int renew(struct renaming *renaming)
 int trace_rename(struct trace *trace, const struct name_source *source, uint32_t *renewed)
 {
 	struct renaming renaming = {.trace = trace, .source = source};
-	const struct name_source ask = {module_ask, &renaming};
+	const struct name_source ask = {.module = module_ask, .arg = &renaming};
 	struct frame_set *frames = frame_set_new();
 	int err = -ENOMEM;
 

@@ -92,6 +92,9 @@ static struct table section_table(const struct writer *writer, enum trace_sectio
 	case TRACE_LINES:
 		return (struct table){writer->names.lines.lines, writer->names.lines.nr_lines,
 		                      sizeof(struct trace_line)};
+	case TRACE_SOURCE_FILES:
+		return (struct table){writer->names.files.files, writer->names.files.nr,
+		                      sizeof(struct trace_source_file)};
 	default:
 		return table;
 	}
@@ -292,12 +295,19 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	return err;
 }
 
+static int live_file(void *arg, const char *path, struct source_identity *identity)
+{
+	struct live_names *live = arg;
+
+	return symbolizer_source_file(live->symbolizer, path, identity);
+}
+
 static int write_run(const struct new_file_wish *wish, struct tables *tables,
                      struct module_table *modules, struct symbolizer *symbolizer, bool checked,
                      uint64_t *bytes)
 {
 	struct live_names live = {tables, modules, symbolizer, {0}};
-	const struct name_source source = {live_module, &live};
+	const struct name_source source = {live_module, &live, live_file, NULL};
 
 	if (modules)
 		tables_run(tables)->refused_modules = module_table_refused(modules);

@@ -41,13 +41,11 @@ static int folder_add(struct line_table *table, const char *name)
 	return ARRAY_ADD(table->folders, table->nr_folders, name);
 }
 
-static int file_add(struct line_table *table, const char *name, uint64_t folder)
+static int file_add(struct line_table *table, const struct line_file *file)
 {
-	struct line_file file = {.name = name, .folder = folder};
-
 	if (table->nr_files == MAX_FILES)
 		return -EBADMSG;
-	return ARRAY_ADD(table->files, table->nr_files, file);
+	return ARRAY_ADD(table->files, table->nr_files, *file);
 }
 
 /* A string in place; "" at the end of a list or of the cursor. */
@@ -62,11 +60,11 @@ static const char *string_read(const struct line_program *program, struct cursor
 /* Name, folder, time, size. */
 static int file_read(struct line_table *table, struct cursor *cursor, const char *name)
 {
-	uint64_t folder = cursor_uleb(cursor);
+	const struct line_file file = {.name = name, .folder = cursor_uleb(cursor)};
 
 	cursor_uleb(cursor);
 	cursor_uleb(cursor);
-	return file_add(table, name, folder);
+	return file_add(table, &file);
 }
 
 static int names_read_4(struct line_program *program)
@@ -115,15 +113,14 @@ static bool fields_read(struct cursor *cursor, struct line_fields *fields)
 }
 
 static bool entry_read(struct line_program *program, const struct line_fields *fields,
-                       const char **name, uint64_t *folder)
+                       struct line_file *file)
 {
 	struct cursor *cursor = &program->header;
 	struct dwarf_attr attr;
 	const char *in_place;
 	size_t i;
 
-	*name = "";
-	*folder = 0;
+	*file = (struct line_file){.name = ""};
 	for (i = 0; i < fields->nr; i++) {
 		attr.form = fields->field[i].form;
 		in_place = (const char *)cursor->at;
@@ -131,12 +128,14 @@ static bool entry_read(struct line_program *program, const struct line_fields *f
 		    !dwarf_form_read(&program->unit, cursor, attr.form, &attr.value))
 			return false;
 		if (fields->field[i].content == DW_LNCT_path)
-			*name = dwarf_form_string(&program->unit, attr, in_place);
+			file->name = dwarf_form_string(&program->unit, attr, in_place);
 		else if (fields->field[i].content == DW_LNCT_directory_index)
-			*folder = attr.value;
+			file->folder = attr.value;
+		else if (fields->field[i].content == DW_LNCT_MD5 && attr.form == DW_FORM_data16)
+			file->md5 = (const uint8_t *)in_place;
 	}
-	if (!*name)
-		*name = "";
+	if (!file->name)
+		file->name = "";
 	return true;
 }
 
@@ -144,9 +143,9 @@ static bool entry_read(struct line_program *program, const struct line_fields *f
 static int names_read_5(struct line_program *program)
 {
 	struct line_fields fields;
-	uint64_t nr, folder;
-	const char *name;
+	struct line_file file;
 	unsigned table;
+	uint64_t nr;
 	int err = 0;
 
 	for (table = 0; table < 2; table++) {
@@ -156,10 +155,10 @@ static int names_read_5(struct line_program *program)
 		if (nr && !fields.nr)
 			return -EBADMSG;
 		for (; nr && !err; nr--) {
-			if (!entry_read(program, &fields, &name, &folder))
+			if (!entry_read(program, &fields, &file))
 				return -EBADMSG;
-			err = table ? file_add(program->table, name, folder)
-			            : folder_add(program->table, name);
+			err = table ? file_add(program->table, &file)
+			            : folder_add(program->table, file.name);
 		}
 	}
 	return err;

@@ -15,7 +15,8 @@
 struct line_file {
 	const char *name;
 	uint64_t folder;
-	const char *path; /* for the caller to note what line_table_path() said */
+	const char *path;   /* for the caller to note what line_table_path() said */
+	const uint8_t *md5; /* of its text; NULL: not known */
 };
 
 struct line_table {

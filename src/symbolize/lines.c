@@ -19,6 +19,7 @@
 
 struct place {
 	const char *file;
+	const uint8_t *md5;
 	uint32_t line;
 	uint32_t scope; /* the innermost: index + 1 */
 	uint32_t unit;  /* whose it is: number + 1 */
@@ -97,11 +98,12 @@ struct unit_walk {
 	bool touched;
 };
 
-static const char *file_path(struct unit_walk *walk, uint64_t number)
+static const char *file_path(struct unit_walk *walk, uint64_t number, const uint8_t **md5)
 {
 	struct line_file *file = line_table_file(&walk->table, number);
 	char path[PATH_MAX];
 
+	*md5 = file ? file->md5 : NULL;
 	if (!file || !file->name)
 		return NULL;
 	if (!file->path && line_table_path(&walk->table, file, path))
@@ -135,7 +137,7 @@ static void line_put(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_
 			break;
 		if (!place_claim(walk, &lines->places[i]))
 			continue;
-		lines->places[i].file = file_path(walk, file);
+		lines->places[i].file = file_path(walk, file, &lines->places[i].md5);
 		lines->places[i].line = line;
 	}
 	walk->next = i;
@@ -160,7 +162,7 @@ static uint32_t body_scope(struct unit_walk *walk, const struct body *body, uint
 	struct scope scope = {.dwarf = body->dwarf, .origin = body->origin, .caller = caller};
 
 	if (body->is_call) {
-		scope.call_file = file_path(walk, body->call_file);
+		scope.call_file = file_path(walk, body->call_file, &scope.call_md5);
 		scope.call_line = body->call_line;
 	}
 	return scope_add(walk->lines, &scope);
@@ -438,7 +440,7 @@ uint64_t lines_split_missing(const struct lines *lines)
 size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN])
 {
 	const struct place *place = &lines->places[index];
-	struct source source = {.file = place->file, .line = place->line};
+	struct source source = {.file = place->file, .md5 = place->md5, .line = place->line};
 	const struct scope *scope = place->scope ? &lines->scopes[place->scope - 1] : NULL;
 	size_t nr = 0;
 
@@ -449,6 +451,7 @@ size_t lines_chain(const struct lines *lines, size_t index, struct source chain[
 		if (nr + 1 < LINES_MAX_CHAIN)
 			chain[nr++] = source;
 		source.file = scope->call_file;
+		source.md5 = scope->call_md5;
 		source.line = scope->call_line;
 	}
 	source.function = scope ? scope->name : NULL;

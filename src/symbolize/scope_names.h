@@ -14,6 +14,7 @@ struct scope {
 	uint64_t origin;
 	const char *name; /* of calls as people write it, of functions as the linker has it */
 	const char *call_file;
+	const uint8_t *call_md5; /* of that file; NULL: not known */
 	uint32_t call_line;
 	uint32_t caller; /* index + 1 */
 };

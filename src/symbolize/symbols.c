@@ -20,11 +20,13 @@
  * Of what processes say of their code: it is read again for each 4 GiB with such code, of which
  * there may be thousands.
  */
-#define MAX_MAPS ((uint64_t)4 << 30)
+#define MAX_MAPS    ((uint64_t)4 << 30)
+#define MAX_SOURCES ((size_t)64 << 20) /* bytes of source files that are read */
 
 struct symbolizer {
 	struct module_table *modules;
 	struct symbolizer_counts counts;
+	size_t sources_left;    /* of MAX_SOURCES */
 	symbolizer_ask_fn *ask; /* NULL: all files */
 	void *ask_arg;
 	struct symbols_aside *aside; /* or NULL */
@@ -53,6 +55,7 @@ struct symbolizer *symbolizer_new(struct module_table *modules)
 		return NULL;
 	symbolizer->modules = modules;
 	symbolizer->counts.maps_left = MAX_MAPS;
+	symbolizer->sources_left = MAX_SOURCES;
 	return symbolizer;
 }
 
@@ -424,4 +427,22 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 		err = symbols_aside_module(symbolizer->aside, symbolizer, module, offsets, n, fn,
 		                           arg);
 	return err == -EAGAIN ? symbolizer_look_up(symbolizer, module, offsets, n, fn, arg) : err;
+}
+
+void symbolizer_look_at_file(struct symbolizer *symbolizer, const char *path,
+                             struct source_identity *identity)
+{
+	source_identity_read(identity, path, &symbolizer->sources_left);
+}
+
+int symbolizer_source_file(struct symbolizer *symbolizer, const char *path,
+                           struct source_identity *identity)
+{
+	*identity = (struct source_identity){0};
+	if (path[0] != '/')
+		return 0;
+	if (symbolizer->aside)
+		return symbols_aside_file(symbolizer->aside, symbolizer, path, identity);
+	symbolizer_look_at_file(symbolizer, path, identity);
+	return 0;
 }

@@ -14,6 +14,7 @@
 
 #include "symbolize/module.h"
 #include "symbolize/source.h"
+#include "symbolize/source_identity.h"
 
 #include <stdbool.h>
 
@@ -79,6 +80,14 @@ int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go
  */
 int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
                       size_t n, symbol_fn *fn, void *arg);
+
+/*
+ * What a source file is now, for a later look at its text; known is 0 where there is none. All that
+ * is read of such files is bounded: of those beyond, size and time are known. 0, -EINTR: it shall
+ * not go on.
+ */
+int symbolizer_source_file(struct symbolizer *symbolizer, const char *path,
+                           struct source_identity *identity);
 
 void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats);
 

@@ -3,6 +3,7 @@
 #include "symbolize/mount_point.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -16,15 +17,18 @@
 #define NETWORK_MS  120000 /* a debuginfod server has its own time limits */
 #define MOST_STALLS 2
 
+/* Of a module, or of a source file, whose path follows instead of offsets. */
 struct question {
-	uint32_t module;
-	uint32_t nr; /* offsets, which follow in packets of their own */
+	uint32_t module; /* SOURCE_FILE: none */
+	uint32_t nr;     /* offsets, which follow in packets of their own */
 };
+
+#define SOURCE_FILE UINT32_MAX
 
 /*
  * An answer, one for each symbol and one at the end. Behind it stand strings: the symbol's name,
- * and of each source its line, its function and its file. A byte 1 comes before each string, and
- * for NULL a byte 0 alone.
+ * and of each source its line, its function, its file and the MD5 of that. A byte 1 comes before
+ * each of these, and for NULL a byte 0 alone. Of a source file there is just what identifies it.
  */
 struct answer {
 	uint32_t size; /* with the strings */
@@ -75,6 +79,13 @@ static void send_string(struct sender *sender, const char *string)
 		send_bytes(sender, string, strlen(string) + 1);
 }
 
+static void send_md5(struct sender *sender, const uint8_t *md5)
+{
+	send_bytes(sender, md5 ? "\1" : "", 1);
+	if (md5)
+		send_bytes(sender, md5, SOURCE_MD5_SIZE);
+}
+
 static int send_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 {
 	struct sender *sender = arg;
@@ -89,13 +100,15 @@ static int send_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 	for (size_t i = 0; i < symbol->nr_sources; i++)
 		answer.size +=
 			(uint32_t)(sizeof(uint32_t) + string_size(symbol->sources[i].function) +
-		                   string_size(symbol->sources[i].file));
+		                   string_size(symbol->sources[i].file) + 1 +
+		                   (symbol->sources[i].md5 ? SOURCE_MD5_SIZE : 0));
 	send_bytes(sender, &answer, sizeof(answer));
 	send_string(sender, symbol->name);
 	for (size_t i = 0; i < symbol->nr_sources; i++) {
 		send_bytes(sender, &symbol->sources[i].line, sizeof(uint32_t));
 		send_string(sender, symbol->sources[i].function);
 		send_string(sender, symbol->sources[i].file);
+		send_md5(sender, symbol->sources[i].md5);
 	}
 	return 0;
 }
@@ -133,6 +146,23 @@ static void answer_question(struct symbolizer *symbolizer, struct sender *sender
 	send_rest(sender);
 }
 
+static bool answer_about_file(struct symbolizer *symbolizer, struct sender *sender)
+{
+	struct answer answer = {.is_end = true};
+	struct source_identity identity;
+	char path[PATH_MAX];
+	ssize_t got = recv(sender->fd, path, sizeof(path), 0);
+
+	if (got <= 0 || path[got - 1])
+		return false;
+	symbolizer_look_at_file(symbolizer, path, &identity);
+	answer.size = sizeof(answer) + sizeof(identity);
+	send_bytes(sender, &answer, sizeof(answer));
+	send_bytes(sender, &identity, sizeof(identity));
+	send_rest(sender);
+	return true;
+}
+
 static void answer_questions(void *arg, int fd)
 {
 	struct sender *sender = calloc(1, sizeof(*sender));
@@ -144,6 +174,11 @@ static void answer_questions(void *arg, int fd)
 	sender->fd = fd;
 	module_table_read_directly(symbolizer_modules(arg));
 	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
+		if (question.module == SOURCE_FILE) {
+			if (!answer_about_file(arg, sender))
+				return;
+			continue;
+		}
 		offsets = receive_offsets(fd, question.nr);
 		if (!offsets)
 			return;
@@ -305,6 +340,22 @@ static int take_string(struct text *text, const char **string)
 	return 0;
 }
 
+static int take_md5(struct text *text, const uint8_t **md5)
+{
+	char is_there = 0;
+
+	*md5 = NULL;
+	if (take(text, &is_there, 1))
+		return -EPROTO;
+	if (!is_there)
+		return 0;
+	if (text->end - text->at < SOURCE_MD5_SIZE)
+		return -EPROTO;
+	*md5 = (const uint8_t *)text->at;
+	text->at += SOURCE_MD5_SIZE;
+	return 0;
+}
+
 static int take_symbol(const struct symbols_aside *aside, const struct answer *answer,
                        struct text text, struct symbol *symbol)
 {
@@ -320,6 +371,8 @@ static int take_symbol(const struct symbols_aside *aside, const struct answer *a
 			err = take_string(&text, &source->function);
 		if (!err)
 			err = take_string(&text, &source->file);
+		if (!err)
+			err = take_md5(&text, &source->md5);
 	}
 	symbol->lo = answer->lo;
 	symbol->hi = answer->hi;
@@ -352,6 +405,7 @@ struct exchange {
 	symbol_fn *fn;
 	void *arg;
 	bool is_over;
+	struct source_identity *identity; /* NULL: it is about a module */
 };
 
 static int on_symbol(struct exchange *exchange, const struct answer *answer, struct text text)
@@ -390,8 +444,11 @@ static int take_answers(struct exchange *exchange)
 		at += answer.size;
 		text.end = aside->bytes + at;
 		exchange->is_over = answer.is_end;
-		err = answer.is_end ? take_end(exchange->symbolizer, &answer, text)
-		                    : on_symbol(exchange, &answer, text);
+		if (exchange->identity)
+			err = take(&text, exchange->identity, sizeof(*exchange->identity));
+		else
+			err = answer.is_end ? take_end(exchange->symbolizer, &answer, text)
+			                    : on_symbol(exchange, &answer, text);
 	}
 	memmove(aside->bytes, aside->bytes + at, aside->used - at);
 	aside->used -= at;
@@ -405,16 +462,12 @@ static int patience_of(struct symbolizer *symbolizer)
 	return places && places->ask_server ? NETWORK_MS : PATIENCE_MS;
 }
 
-static int ask(struct exchange *exchange, const struct module *module)
+static int await_answers(struct exchange *exchange, int err)
 {
 	struct symbols_aside *aside = exchange->aside;
-	int err = start(aside, exchange->symbolizer);
 
-	if (err)
-		return -EAGAIN;
 	aside->used = 0;
 	exchange->is_over = false;
-	err = send_question(aside, module, exchange->offsets, exchange->n);
 	while (!err && !exchange->is_over) {
 		err = receive_packet(aside, patience_of(exchange->symbolizer));
 		if (!err)
@@ -425,24 +478,38 @@ static int ask(struct exchange *exchange, const struct module *module)
 	return err;
 }
 
-bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module)
+static int ask(struct exchange *exchange, const struct module *module)
 {
-	if (aside->nr_stalls >= MOST_STALLS)
-		return true;
+	struct symbols_aside *aside = exchange->aside;
+
+	if (start(aside, exchange->symbolizer))
+		return -EAGAIN;
+	return await_answers(exchange,
+	                     send_question(aside, module, exchange->offsets, exchange->n));
+}
+
+static bool is_on_dead_mount(const struct symbols_aside *aside, const char *path)
+{
 	for (unsigned i = 0; i < aside->nr_dead; i++)
-		if (module->kind == MODULE_FILE && mount_point_holds(aside->dead[i], module->path))
+		if (mount_point_holds(aside->dead[i], path))
 			return true;
 	return false;
 }
 
-/* Other files on the same file system would take as long. False: the module is not to blame. */
-static bool blame(struct symbols_aside *aside, const struct module *module)
+bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module)
+{
+	return aside->nr_stalls >= MOST_STALLS ||
+	       (module->kind == MODULE_FILE && is_on_dead_mount(aside, module->path));
+}
+
+/* Other files on the same file system would take as long. False: the file is not to blame. */
+static bool blame(struct symbols_aside *aside, const char *path)
 {
 	char *mount;
 
-	if (module->kind != MODULE_FILE || aside->nr_dead == ASIDE_MAX_MOUNTS)
+	if (aside->nr_dead == ASIDE_MAX_MOUNTS)
 		return false;
-	mount = mount_point_foreign(module->path);
+	mount = mount_point_foreign(path);
 	if (!mount)
 		return false;
 	aside->dead[aside->nr_dead++] = mount;
@@ -453,13 +520,13 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
                          struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                          void *arg)
 {
-	struct exchange exchange = {aside, symbolizer, offsets, n, fn, arg, false};
+	struct exchange exchange = {aside, symbolizer, offsets, n, fn, arg, false, NULL};
 	int err = ask(&exchange, module);
 
 	if (err != -ETIMEDOUT && err != -EPIPE && err != -EPROTO)
 		return err == -EINTR ? 0 : err;
 	symbolizer_counts(symbolizer)->stats.unanswered++;
-	if (err != -ETIMEDOUT || blame(aside, module))
+	if (err != -ETIMEDOUT || (module->kind == MODULE_FILE && blame(aside, module->path)))
 		return 0;
 	aside->nr_stalls++;
 	if (module->kind != MODULE_FILE)
@@ -468,4 +535,34 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
 	module_table_only_own_files(symbolizer_modules(symbolizer));
 	err = exchange.n ? ask(&exchange, module) : 0;
 	return err == -ENOMEM ? err : 0;
+}
+
+/* The path with its NUL is one packet. */
+static int ask_about_file(struct exchange *exchange, const char *path)
+{
+	const struct question question = {.module = SOURCE_FILE};
+	struct symbols_aside *aside = exchange->aside;
+	int err = start(aside, exchange->symbolizer);
+
+	if (!err && (send(aside->process.fd, &question, sizeof(question), MSG_NOSIGNAL) < 0 ||
+	             send(aside->process.fd, path, strlen(path) + 1, MSG_NOSIGNAL) < 0))
+		err = -EPIPE;
+	return await_answers(exchange, err);
+}
+
+int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolizer, const char *path,
+                       struct source_identity *identity)
+{
+	struct exchange exchange = {.aside = aside, .symbolizer = symbolizer, .identity = identity};
+	int err;
+
+	if (aside->nr_stalls >= MOST_STALLS || strlen(path) >= PATH_MAX ||
+	    is_on_dead_mount(aside, path))
+		return 0;
+	err = ask_about_file(&exchange, path);
+	if (err)
+		*identity = (struct source_identity){0};
+	if (err == -ETIMEDOUT && !blame(aside, path))
+		aside->nr_stalls++;
+	return err == -EINTR ? err : 0;
 }

@@ -36,6 +36,10 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
                          struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                          void *arg);
 
+/* As symbolizer_source_file(). A file system that does not answer is not asked again. */
+int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolizer, const char *path,
+                       struct source_identity *identity);
+
 /* --- what the side process needs of the symbolizer -------------------------------------------- */
 
 /* What a symbolizer counts. */
@@ -49,5 +53,8 @@ struct symbolizer_counts *symbolizer_counts(struct symbolizer *symbolizer);
 /* symbolizer_module() in this process, without asking whether a file is wanted. */
 int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
                        const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg);
+/* symbolizer_source_file() in this process. */
+void symbolizer_look_at_file(struct symbolizer *symbolizer, const char *path,
+                             struct source_identity *identity);
 
 #endif

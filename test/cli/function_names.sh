@@ -57,12 +57,67 @@ done
 	fail "no near name"
 
 echo "-- source files that changed"
-touch -d '+1 hour' app.cc
-"$ADAPTRACE" report --annotate force old.atr >out
-grep -q 'app.cc: the file was changed since$' out || fail "a later file: $(cat out)"
-grep -q 's \* 0.999' out && fail "text of a later file: $(cat out)"
-touch -d '-1 hour' app.cc
-"$ADAPTRACE" report --annotate force old.atr | grep -q 's \* 0.999' || fail "no text of the same file"
+# shows TRACE, hides TRACE WHY: the text of force() in a report
+shows()
+{
+	"$ADAPTRACE" report --annotate force "$1" >out
+	grep -q 's \* 0.999' out || fail "no text of $1: $(cat out)"
+}
+hides()
+{
+	"$ADAPTRACE" report --annotate force "$1" >out
+	grep -q "/[a-z0-9]*\.c*: $2\$" out || fail "no reason for $1: $(cat out)"
+	grep -q 's \* 0.999' out && fail "text of $1: $(cat out)"
+}
+copy=kept.cc
+cp -p app.cc $copy
+for when in '+1 hour' '-1 hour'; do
+	touch -d "$when" app.cc
+	shows old.atr
+done
+sed 's/cstdio/stdio./' $copy >app.cc
+touch -r $copy app.cc
+hides old.atr 'the file was changed since'
+cp -p $copy app.cc
+
+echo "-- source files of a merge"
+"$ADAPTRACE" merge -o same.atr old.atr new.atr >out 2>&1 || fail "merge: $(cat out)"
+shows same.atr
+sed 's/%g/%f/' $copy >app.cc
+g++ -g -O0 -fopenmp app.cc -o other && recorded -F 2000 -e cpu-clock -o other.atr ./other >out
+shows other.atr
+"$ADAPTRACE" merge -o mixed.atr old.atr other.atr >out 2>&1 || fail "merge: $(cat out)"
+hides mixed.atr 'parts of the run had files that differ'
+cp -p $copy app.cc
+hides mixed.atr 'parts of the run had files that differ'
+
+echo "-- source files whose MD5 is in the debug information"
+cat >md5.c <<'EOF'
+volatile double v = 1.5;
+static double force(double s)
+{
+	for (int i = 0; i < 20000000; i++)
+		s = s * 0.999 + v;
+	return s;
+}
+int main(void)
+{
+	return force(1) + force(2) + force(3) < 0;
+}
+EOF
+cp -p md5.c kept.c
+if clang -g -gdwarf-5 -O0 md5.c -o md5 2>/dev/null; then
+	touch -d '+1 hour' md5.c
+	recorded -F 2000 -e cpu-clock -o md5.atr ./md5 >out
+	shows md5.atr
+	sed 's/1\.5/2.5/' kept.c >md5.c
+	touch -d '-1 hour' md5.c
+	hides md5.atr 'the file is not the one that was compiled'
+	recorded -F 2000 -e cpu-clock -o late.atr ./md5 >out
+	hides late.atr 'the file is not the one that was compiled'
+	cp -p kept.c md5.c
+	shows late.atr
+fi
 touch -d '-2 hours' old/app
 "$ADAPTRACE" report --annotate force old.atr >out
 grep -q 'app.cc: the file is newer than the program$' out || fail "a newer file: $(cat out)"

@@ -44,7 +44,7 @@ static void expect(const struct answer *given, size_t nr_given, const struct ans
                    size_t nr_wanted)
 {
 	struct answers answers = {given, nr_given};
-	const struct name_source source = {tell, &answers};
+	const struct name_source source = {.module = tell, .arg = &answers};
 	struct frame_set *frames = frame_set_new();
 	struct names names;
 

@@ -725,6 +725,7 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_SOURCES] = "lines have entries of another kind",
 		[TRACE_LINES] = "lines have entries of another kind",
 		[TRACE_COUNTERS] = "counters make no sense",
+		[TRACE_SOURCE_FILES] = "source files have entries of another kind",
 		[TRACE_REGIONS] = "calls has entries of another kind",
 		[TRACE_COMMS] = "calls has entries of another kind",
 		[TRACE_MEMBERS] = "calls has entries of another kind",
