@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/habits.h"
 #include "cli/findings.h"
+#include "cli/leftovers.h"
 #include "cli/plain_text.h"
 #include "cli/reading.h"
 #include "cli/say.h"
@@ -136,6 +137,7 @@ static int print_text(const struct findings *findings, const struct utsname *sys
 	for (size_t i = 0; i < findings->nr; i++)
 		print_finding(findings, i);
 	print_summary(findings);
+	leftovers_put(stdout);
 	return 0;
 }
 
@@ -163,6 +165,7 @@ static int print_json(const struct findings *findings, const struct utsname *sys
 	for (size_t i = 0; i < findings->nr; i++)
 		json_append(array, finding_json(&findings->list[i]));
 	json_add(o, "findings", array);
+	json_add(o, "leftovers", leftovers_json());
 	json_put(&out, o);
 	putchar('\n');
 	return out.err;
@@ -189,7 +192,7 @@ int cmd_doctor(int argc, char **argv)
 		.options = known,
 		.parser = parse,
 		.doc = "Tells what works on this machine for this user, what does not, why, and "
-		       "the command that would change it.\v"
+		       "the command that would change it; and what killed recorders left.\v"
 		       "The exit status is 0 if at least the user side of own programs can be "
 		       "sampled, else 1.",
 	};

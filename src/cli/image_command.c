@@ -1,12 +1,13 @@
 #include "cli/image_command.h"
 
 #include "cli/habits.h"
+#include "cli/leftovers.h"
 #include "cli/output_name.h"
 #include "cli/reading.h"
 #include "cli/say.h"
-#include "output/image.h"
 
 #include <argp.h>
+#include <errno.h>
 #include <stdlib.h>
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -37,9 +38,31 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
 	*command = (struct image_command){0};
 	if (habits_parse(&argp, argc, argv, 2, 0, command))
 		return false;
-	if (!command->path)
+	command->unnamed = !command->path;
+	if (command->unnamed)
 		command->path = DEFAULT_TRACE;
 	return true;
+}
+
+static bool has_default(const char *path, enum image_holder holder)
+{
+	char *found = image_found(path);
+
+	free(found);
+	return found && (holder == IMAGE_NOBODY || image_held(path, holder));
+}
+
+bool image_command_choose(struct image_command *command, enum image_holder holder, char **chosen)
+{
+	int err = 0;
+
+	*chosen = NULL;
+	if (!command->unnamed || has_default(command->path, holder))
+		return true;
+	*chosen = leftovers_choose(holder, &err);
+	if (*chosen)
+		command->path = *chosen;
+	return err != -EEXIST;
 }
 
 void image_command_say_foreign(const char *path)

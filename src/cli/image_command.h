@@ -2,10 +2,13 @@
 #ifndef CLI_IMAGE_COMMAND_H
 #define CLI_IMAGE_COMMAND_H
 
+#include "output/image.h"
+
 #include <stdbool.h>
 
 struct image_command {
 	const char *path;   /* the recorder's trace */
+	bool unnamed;       /* none was given, path is the default */
 	const char *output; /* NULL: none was given */
 };
 
@@ -15,6 +18,13 @@ struct image_command {
  */
 bool image_command_parse(struct image_command *command, int argc, char **argv,
                          const char *output_help, const char *doc);
+
+/*
+ * For a command without a name, where nobody has or left an image of the default: takes the only
+ * trace of this user whose image has this holder, which *chosen holds, to be freed. False: there
+ * are several, which was told.
+ */
+bool image_command_choose(struct image_command *command, enum image_holder holder, char **chosen);
 
 /* That what the recorder of this trace has is not the user's alone: which file, and what to do. */
 void image_command_say_foreign(const char *path);

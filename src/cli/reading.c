@@ -1,10 +1,12 @@
 #include "cli/reading.h"
 #include "cli/bounds.h"
+#include "cli/leftovers.h"
 #include "cli/say.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void reading_take(const char **path, const char *arg)
 {
@@ -36,9 +38,12 @@ struct trace *reading_open_bounded(const char *path)
 	char why[TRACE_WHY_SIZE];
 	struct trace *trace = trace_open(path, why);
 
-	if (!trace)
-		say("%s", why);
-	return trace;
+	if (trace)
+		return trace;
+	say("%s", why);
+	if (access(path, F_OK) && errno == ENOENT)
+		leftovers_say_missing(path);
+	return NULL;
 }
 
 int reading_find_event(const struct trace *trace, const char *path, const char *name,

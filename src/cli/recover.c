@@ -8,14 +8,15 @@
 #include "perf/cgroup.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void say_why_not(const char *path, int errnum)
 {
 	switch (errnum) {
 	case ENOENT:
-		say("there is nothing to recover for '%s'; name the file that a killed recorder of "
-		    "yours would have written",
+		say("there is nothing to recover for '%s'; adaptrace doctor lists what killed "
+		    "recorders of yours left",
 		    path);
 		break;
 	case EBUSY:
@@ -74,15 +75,22 @@ static int recover(const struct image_command *command)
 int cmd_recover(int argc, char **argv)
 {
 	struct image_command command;
+	char *chosen;
+	int status;
 
 	if (!image_command_parse(&command, argc, argv, "write the trace here (FILE)",
 	                         "Makes a trace of what a killed recorder had taken in, and gives "
 	                         "its memory back.\v"
-	                         "FILE is the name that the recorder would have written: "
-	                         "adaptrace.atr if not given."))
+	                         "FILE is the name that the recorder would have written. If none "
+	                         "is given it is adaptrace.atr, or else the only one of yours that "
+	                         "was left in any folder."))
 		return 2;
+	cgroup_sweep();
+	if (!image_command_choose(&command, IMAGE_NOBODY, &chosen))
+		return 1;
 	if (!command.output)
 		command.output = command.path;
-	cgroup_sweep();
-	return recover(&command);
+	status = recover(&command);
+	free(chosen);
+	return status;
 }

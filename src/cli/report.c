@@ -4,6 +4,7 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/late_names.h"
+#include "cli/leftovers.h"
 #include "cli/pager.h"
 #include "cli/plain_text.h"
 #include "cli/reading.h"
@@ -239,6 +240,7 @@ static int report(struct report_command *command)
 
 	if (!trace)
 		return 1;
+	leftovers_say_own(command->path);
 	err = command->symbols ? renew_names_unbounded(trace, &command->places) : 0;
 	if (!err)
 		err = complete_options(trace, command);

@@ -1,3 +1,4 @@
+#include "cli/leftovers.h"
 #include "cli/output_name.h"
 #include "cli/period.h"
 #include "cli/room.h"
@@ -276,6 +277,8 @@ static int open_tables(struct session *s)
 		say("an earlier recording of '%s' was never written; when this one is done, it is "
 		    "saved by: adaptrace recover '%s'",
 		    options->output, options->output);
+	if (output_rank() <= 0) /* one of the ranks tells it for all */
+		leftovers_say_beside(options->output);
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(s);
 	return 0;

@@ -7,6 +7,7 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_SNAPSHOT "snapshot.atr"
@@ -64,23 +65,39 @@ static int snapshot(const struct image_command *command)
 	return status;
 }
 
+/* False: the recorder itself will write the default, which was told. */
+static bool settle_output(struct image_command *command)
+{
+	char *recorded = image_absolute(command->path), *output = image_absolute(DEFAULT_SNAPSHOT);
+	bool same = recorded && output && !strcmp(recorded, output);
+
+	if (same)
+		say("'" DEFAULT_SNAPSHOT "' is what the recorder will write; name another output "
+		    "with -o");
+	command->output = DEFAULT_SNAPSHOT;
+	free(recorded);
+	free(output);
+	return !same;
+}
+
 int cmd_snapshot(int argc, char **argv)
 {
 	struct image_command command;
+	char *chosen;
+	int status = 1;
 
 	if (!image_command_parse(&command, argc, argv,
 	                         "write the trace here (" DEFAULT_SNAPSHOT ")",
 	                         "Makes a trace of a recording that is still running, without "
 	                         "disturbing it.\v"
-	                         "FILE is the name that the recorder will write: adaptrace.atr if "
-	                         "not given."))
+	                         "FILE is the name that the recorder will write. If none is given "
+	                         "it is adaptrace.atr, or else the only one of yours that is at "
+	                         "work in any folder."))
 		return 2;
-	if (!command.output && !strcmp(command.path, DEFAULT_SNAPSHOT)) {
-		say("'" DEFAULT_SNAPSHOT "' is what the recorder will write; name another output "
-		    "with -o");
+	if (!image_command_choose(&command, IMAGE_RECORDER, &chosen))
 		return 1;
-	}
-	if (!command.output)
-		command.output = DEFAULT_SNAPSHOT;
-	return snapshot(&command);
+	if (command.output || settle_output(&command))
+		status = snapshot(&command);
+	free(chosen);
+	return status;
 }

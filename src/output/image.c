@@ -15,10 +15,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define IMAGE_FOLDER "/dev/shm"
-
-/* The path with its folder resolved; the file itself need not exist. */
-static char *absolute_path(const char *path)
+char *image_absolute(const char *path)
 {
 	char *for_dir = strdup(path), *for_base = strdup(path), *folder = NULL, *absolute = NULL;
 
@@ -34,7 +31,7 @@ static char *absolute_path(const char *path)
 
 static char *image_name(const char *trace_path, const char *suffix)
 {
-	char *absolute = absolute_path(trace_path), *name = NULL;
+	char *absolute = image_absolute(trace_path), *name = NULL;
 
 	if (absolute &&
 	    asprintf(&name, IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
@@ -273,6 +270,53 @@ static int image_map(struct image *image, int protection, int flags)
 }
 
 static const char *const suffixes[] = {"", ".old"};
+
+int image_peek(const char *name, enum image_holder *holder)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = own_open(name, O_RDONLY);
+
+	if (fd < 0)
+		return fd;
+	*holder = IMAGE_NOBODY;
+	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
+		*holder = lock.l_start == RECOVERY ? IMAGE_RECOVERY : IMAGE_RECORDER;
+	/* A recorder that ends takes the name away before it gives the lock back. */
+	if (!check_name(name, fd))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+bool image_held(const char *trace_path, enum image_holder wanted)
+{
+	bool held = false;
+
+	for (unsigned i = 0; !held && i < 2; i++) {
+		char *name = image_name(trace_path, suffixes[i]);
+		enum image_holder holder;
+		int fd = name ? image_peek(name, &holder) : -ENOMEM;
+
+		held = fd >= 0 && holder == wanted;
+		if (fd >= 0)
+			close(fd);
+		free(name);
+	}
+	return held;
+}
+
+bool image_is_named(const char *name, const char *trace_path)
+{
+	bool is = false;
+
+	for (unsigned i = 0; !is && i < 2; i++) {
+		char *right = image_name(trace_path, suffixes[i]);
+
+		is = right && !strcmp(name, right);
+		free(right);
+	}
+	return is;
+}
 
 char *image_found(const char *trace_path)
 {

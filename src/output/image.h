@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define IMAGE_FOLDER "/dev/shm"
+
 struct image {
 	unsigned char *memory; /* zeroed at first */
 	size_t size;
@@ -50,6 +52,23 @@ int image_open(struct image *image, const char *trace_path);
  * nothing, or no memory.
  */
 char *image_found(const char *trace_path);
+
+/* The trace path with its folder resolved, which need not exist; to be freed. NULL: no memory. */
+char *image_absolute(const char *trace_path);
+
+/* Whether a file with this name in IMAGE_FOLDER, path included, belongs to this trace path. */
+bool image_is_named(const char *name, const char *trace_path);
+
+enum image_holder { IMAGE_NOBODY, IMAGE_RECORDER, IMAGE_RECOVERY };
+
+/* Whether there is a file for this trace path, of the user's own, that this one has. */
+bool image_held(const char *trace_path, enum image_holder wanted);
+
+/*
+ * Opens a file of that name to be read, and tells who has it locked; itself it locks nothing, so
+ * nobody is disturbed. A descriptor, -ENOENT, -EACCES as above, -errno.
+ */
+int image_peek(const char *name, enum image_holder *holder);
 
 /*
  * The file of a recorder at work, to be read alone, as it changes. 0, -ENOENT: there is none at

@@ -193,8 +193,17 @@ static int strings_init(struct tables *tables)
 	return tables_run(tables)->refused_strings ? -ENOMEM : 0;
 }
 
+static void store_path(struct image_header *header, const char *trace_path)
+{
+	char *absolute = trace_path ? image_absolute(trace_path) : NULL;
+
+	if (absolute && strlen(absolute) < sizeof(header->trace_path))
+		strcpy(header->trace_path, absolute);
+	free(absolute);
+}
+
 /* The header is complete before the image has a name. */
-static int begin(struct tables *tables, size_t budget)
+static int begin(struct tables *tables, size_t budget, const char *trace_path)
 {
 	tables->header = (void *)tables->image.memory;
 	*tables->header = (struct image_header){
@@ -205,6 +214,7 @@ static int begin(struct tables *tables, size_t budget)
 		.budget = budget,
 		.nr = {[TRACE_RUN] = 1},
 	};
+	store_path(tables->header, trace_path);
 	return strings_init(tables);
 }
 
@@ -224,7 +234,7 @@ struct tables *tables_new(size_t budget, const char *trace_path)
 	if (!err)
 		err = tables_map(tables, trace_path);
 	if (!err)
-		err = begin(tables, budget);
+		err = begin(tables, budget, trace_path);
 	if (err)
 		goto out;
 	image_publish(&tables->image);

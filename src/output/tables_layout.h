@@ -6,6 +6,8 @@
 #include "output/string_pool.h"
 #include "output/tables.h"
 
+#define IMAGE_PATH_SIZE 4096
+
 /* The start of the image. Counts are stored last, so that what they count is always whole. */
 struct image_header {
 	char magic[8];
@@ -13,6 +15,8 @@ struct image_header {
 	uint32_t layout; /* a hash over all sizes: images are read by the program that wrote them */
 	uint64_t size, budget;
 	uint32_t nr[NR_TRACE_SECTIONS]; /* entries; STRINGS: bytes */
+	/* The file's name does not tell it. Absolute; empty: too long, or there was no memory. */
+	char trace_path[IMAGE_PATH_SIZE];
 };
 
 /* The fixed places in the image; the arena is behind all of them. */

@@ -15,6 +15,7 @@
 #include <xxhash.h>
 
 #include "cli/commands.h"
+#include "output/image_list.h"
 #include "output/tables_layout.h"
 
 enum { BUDGET = 128 << 10 };
@@ -295,6 +296,67 @@ static void a_killed_recorder_leaves_an_image(void **state)
 	assert_false(has_image(place->path, ""));
 	assert_null(tables_recover(place->path));
 	assert_int_equal(errno, ENOENT);
+}
+
+/* Others have images, too: how many of this trace are listed, of which the first is copied. */
+static unsigned count_listed(const char *path, const char *file, struct image_entry *first)
+{
+	struct image_list list;
+	unsigned nr = 0;
+
+	assert_int_equal(image_list_make(&list), 0);
+	for (size_t i = 0; i < list.nr; i++) {
+		const struct image_entry *entry = &list.entries[i];
+
+		if (path ? entry->trace_path && !strcmp(entry->trace_path, path)
+		         : !entry->trace_path && !strcmp(entry->file, file))
+			if (!nr++)
+				*first = *entry;
+	}
+	image_list_free(&list);
+	return nr;
+}
+
+static void images_are_listed_by_trace(void **state)
+{
+	struct place *place = *state;
+	struct image_entry entry = {0};
+	struct tables *tables, *recovery;
+	char image[PATH_MAX];
+	int fd;
+
+	need_images(place->path);
+	image_path(place->path, "", image);
+	assert_int_equal(count_listed(place->path, NULL, &entry), 0);
+	record_and_die(place->path, "one");
+	assert_int_equal(count_listed(place->path, NULL, &entry), 1);
+	assert_int_equal(entry.holder, IMAGE_NOBODY);
+	assert_true(entry.size >= BUDGET);
+	assert_true(image_held(place->path, IMAGE_NOBODY));
+
+	tables = tables_new(BUDGET, place->path); /* the other one is put aside */
+	assert_int_equal(count_listed(place->path, NULL, &entry), 2);
+	assert_true(image_held(place->path, IMAGE_RECORDER));
+	assert_true(image_held(place->path, IMAGE_NOBODY));
+	tables_free(tables);
+	recovery = tables_recover(place->path);
+	assert_int_equal(count_listed(place->path, NULL, &entry), 1);
+	assert_int_equal(entry.holder, IMAGE_RECOVERY);
+	assert_false(image_held(place->path, IMAGE_NOBODY));
+	tables_recovered(recovery);
+	tables_free(recovery);
+
+	record_and_die(place->path, "one");
+	assert_int_equal(chmod(image, 0640), 0);
+	assert_int_equal(count_listed(place->path, NULL, &entry), 0);
+	assert_int_equal(count_listed(NULL, image, &entry), 0);
+	assert_int_equal(chmod(image, 0600), 0);
+	fd = open(image, O_WRONLY); /* one that has the name of another trace's image */
+	assert_int_equal(pwrite(fd, "/y", 2, offsetof(struct image_header, trace_path)), 2);
+	close(fd);
+	assert_int_equal(count_listed(place->path, NULL, &entry), 0);
+	assert_int_equal(count_listed(NULL, image, &entry), 1);
+	unlink(image);
 }
 
 /* What another program wrote, or nobody ever did, is refused and stays. */
@@ -586,6 +648,7 @@ int main(void)
 		TEST(a_million_tasks_fit),
 		TEST(too_many_tasks_share),
 		TEST(a_killed_recorder_leaves_an_image),
+		TEST(images_are_listed_by_trace),
 		TEST(an_image_that_lies_is_refused),
 		TEST(one_that_had_not_begun_lost_nothing),
 		TEST(a_living_recorder_is_left_alone),

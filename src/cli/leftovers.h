@@ -1,0 +1,32 @@
+/* What killed recorders of this user left in /dev/shm, told where it may be missed. */
+#ifndef CLI_LEFTOVERS_H
+#define CLI_LEFTOVERS_H
+
+#include "output/image.h"
+
+#include <stdio.h>
+
+struct json_object;
+
+/*
+ * The trace to recover (IMAGE_NOBODY), or to make a snapshot of (IMAGE_RECORDER), if there is only
+ * one of this user in all folders; to be freed. NULL: there is none, -ENOENT in *err, or there are
+ * several, which was told, -EEXIST; -errno.
+ */
+char *leftovers_choose(enum image_holder holder, int *err);
+
+/* For a recorder of this trace: the leftovers of other traces in its folder. */
+void leftovers_say_beside(const char *trace_path);
+
+/* For a reader that found this trace: its own leftover. */
+void leftovers_say_own(const char *trace_path);
+
+/* For a reader that did not find it: its own recorder, dead or alive, else leftovers beside it. */
+void leftovers_say_missing(const char *trace_path);
+
+/* All of them, with the commands that recover or remove them. Nothing is put where there is none.
+ */
+void leftovers_put(FILE *to);
+struct json_object *leftovers_json(void);
+
+#endif
