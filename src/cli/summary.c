@@ -220,7 +220,8 @@ static void note_module(struct session *s, uint16_t id)
 		return;
 	entry->path = tables_string(s->tables, module->path);
 	if (is_unseen(module)) {
-		entry->flags = TRACE_MODULE_UNSEEN;
+		entry->flags =
+			TRACE_MODULE_UNSEEN | (module_is_no_elf(module) ? TRACE_MODULE_NO_ELF : 0);
 	} else {
 		entry->build_id_size = module->build_id.size;
 		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));

@@ -243,7 +243,12 @@ static bool is_stripped(const struct trace_module *module)
 
 static bool is_unseen(const struct trace_module *module)
 {
-	return module->flags & TRACE_MODULE_UNSEEN;
+	return module->flags & TRACE_MODULE_UNSEEN && !(module->flags & TRACE_MODULE_NO_ELF);
+}
+
+static bool is_no_elf(const struct trace_module *module)
+{
+	return module->flags & TRACE_MODULE_NO_ELF;
 }
 
 static void add_nameless(uint64_t *by_module, const struct profile *profile,
@@ -349,9 +354,11 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	              "without names; report --debuginfod asks a server for the names, --symbols "
 	              "takes them from an installed debug package");
 	warn_of_files(profile, warner, is_unseen, "code",
-	              "that has no names, as no ELF file could be read there when it was mapped; a "
+	              "that has no names, as the file could not be read when it was mapped; a "
 	              "recorder of root reads deleted ones, too, and one of the same user what is "
 	              "mounted for that user alone (FUSE)");
+	warn_of_files(profile, warner, is_no_elf, "code",
+	              "that has no names, as what is mapped there is no ELF file");
 }
 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)

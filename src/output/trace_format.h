@@ -181,6 +181,7 @@ struct trace_stream {
 
 enum trace_module_flags {
 	TRACE_MODULE_UNSEEN = 1, /* its file was not: offsets are those of its bytes */
+	TRACE_MODULE_NO_ELF = 2, /* UNSEEN, because its file is no ELF file */
 };
 
 struct trace_module {

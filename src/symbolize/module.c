@@ -190,6 +190,12 @@ bool module_is_unanswered(const struct module *module)
 	return ((const struct entry *)module)->errnum == ETIMEDOUT;
 }
 
+bool module_is_no_elf(const struct module *module)
+{
+	return module->kind == MODULE_FILE && !module->nr_segments &&
+	       ((const struct entry *)module)->errnum == ENOEXEC;
+}
+
 void module_table_only_own_files(struct module_table *table)
 {
 	table->only_own_files = true;

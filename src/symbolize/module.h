@@ -101,6 +101,8 @@ int module_table_read_aside(struct module_table *table, int patience_ms);
 void module_table_read_directly(struct module_table *table);
 /* Whether there is no file of the module because its file system did not answer. */
 bool module_is_unanswered(const struct module *module);
+/* Whether what was mapped is a file, but no ELF file. */
+bool module_is_no_elf(const struct module *module);
 
 /* What a mapping record says of a file. */
 struct module_file {

@@ -505,6 +505,25 @@ static void unreadable_file_may_come_back(void **state)
 	assert_ptr_equal(module_table_file(f->table, &file), again);
 }
 
+/* An image of another kind is there, a file that is gone is not. */
+static void other_files_than_elf_are_told(void **state)
+{
+	struct fixture *f = *state;
+	struct module_file file = {.path = f->path};
+	struct module *module = module_table_file(f->table, &file);
+	FILE *image;
+
+	assert_false(module_is_no_elf(module));
+	image = fopen(f->path, "w");
+	assert_non_null(image);
+	assert_true(fputs("LCBS, and then the heap", image) > 0);
+	assert_int_equal(fclose(image), 0);
+	assert_true(module_is_no_elf(module_table_file(f->table, &file)));
+	tiny_write(f->path, 1);
+	file = by_build_id(f->path, 1);
+	assert_false(module_is_no_elf(module_table_file(f->table, &file)));
+}
+
 static void overwritten_file_is_noticed(void **state)
 {
 	struct fixture *f = *state;
@@ -895,6 +914,7 @@ int main(void)
 		TEST(special_files_are_not_opened),
 		TEST(deleted_file_is_found_and_kept),
 		TEST(unreadable_file_may_come_back),
+		TEST(other_files_than_elf_are_told),
 		TEST(overwritten_file_is_noticed),
 		TEST(few_files_stay_open),
 		TEST(more_stay_open_where_that_fits),
