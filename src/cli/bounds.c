@@ -55,9 +55,10 @@ rlim_t bounds_set_memory(rlim_t limit)
 	return before;
 }
 
-void bounds_memory(uint64_t traces_size)
+void bounds_memory(uint64_t traces_size, uint64_t asked_for)
 {
-	const rlim_t bound = memory_now() + BOUNDS_MEMORY + BOUNDS_MEMORY_PER_BYTE * traces_size;
+	const rlim_t bound =
+		memory_now() + BOUNDS_MEMORY + BOUNDS_MEMORY_PER_BYTE * traces_size + asked_for;
 	const rlim_t before = bounds_set_memory(bound);
 
 	if (before < bound)

@@ -21,9 +21,10 @@ uint64_t bounds_traces_size(char *const *paths, size_t nr);
 
 /*
  * From now on allocations fail when this process has BOUNDS_MEMORY more than now, and
- * BOUNDS_MEMORY_PER_BYTE for each byte of the traces that it is going to read.
+ * BOUNDS_MEMORY_PER_BYTE for each byte of the traces that it is going to read, and beside these
+ * what the user asked for in bytes.
  */
-void bounds_memory(uint64_t traces_size);
+void bounds_memory(uint64_t traces_size, uint64_t asked_for);
 /* Sets the limit itself, at most to the hard one. Returns what it was. */
 rlim_t bounds_set_memory(rlim_t limit);
 

@@ -174,7 +174,7 @@ static void set_bounds(const struct diff_command *command)
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		size += bounds_traces_size(command->lists[side].paths, command->lists[side].nr);
-	bounds_memory(size);
+	bounds_memory(size, 0);
 	bounds_standard_output(size);
 }
 

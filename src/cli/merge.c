@@ -152,7 +152,7 @@ static int merge(struct merge_command *command)
 
 	if (check_output(command))
 		return 1;
-	bounds_memory(bounds_traces_size(config.paths, config.nr));
+	bounds_memory(bounds_traces_size(config.paths, config.nr), config.budget);
 	err = merge_write(command->output, &config, &result, why);
 	if (err == -ENOMEM)
 		say("cannot write '%s': %s", command->output, bounds_strerror(ENOMEM, text));

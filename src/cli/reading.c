@@ -28,7 +28,7 @@ struct trace *reading_open(const char *path)
 {
 	const uint64_t size = bounds_trace_size(path);
 
-	bounds_memory(size);
+	bounds_memory(size, 0);
 	bounds_standard_output(size);
 	return reading_open_bounded(path);
 }

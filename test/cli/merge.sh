@@ -38,6 +38,8 @@ P
 # A smaller buffer holds as many samples as fit.
 "$ADAPTRACE" merge -m 256K -o small.atr job 2>/dev/null
 "$ADAPTRACE" info --json small.atr >small.json
+# A larger one than traces of this size can need is the user's to ask for.
+"$ADAPTRACE" merge -m 2G -o large.atr job 2>said || fail "merge -m 2G: $(cat said)"
 python3 - <<'P'
 import json
 small, info = json.load(open("small.json")), json.load(open("info.json"))
