@@ -154,6 +154,20 @@ static struct cpu_list likely_cpus(const struct options *options)
 	return likely;
 }
 
+/* Where larger ones are not permitted, the usual size is no shortage that would be told. */
+static size_t ring_size(const struct session *s, unsigned nr_cpus)
+{
+	size_t usual = session_ring_size(nr_cpus), size = usual;
+	struct permission permission;
+
+	if (usual == RING_MOST && nr_cpus)
+		size = stack_copy_ring(s, usual, RING_TOTAL / nr_cpus);
+	if (size == usual)
+		return usual;
+	permission_read(&permission);
+	return permission_has(&permission, PERMISSION_RINGS, nr_cpus * size * 2) ? size : usual;
+}
+
 int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 {
 	const struct options *options = s->options;
@@ -175,7 +189,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.counters = options->counters,
 		.nr_counters = s->nr_counters,
 		.spread = !options->period,
-		.ring_size = session_ring_size(cpu_list_count(&likely)),
+		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};
 	char why[WHY_SIZE];
 

@@ -1,4 +1,5 @@
 #include "cli/stack_copy.h"
+#include "cli/period.h"
 #include "cli/session.h"
 
 #include <math.h>
@@ -71,6 +72,33 @@ uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
 	if (options->stack.fixed || can_grow(s) || !has_known_rates(options))
 		return options->stack.size;
 	return (uint32_t)fmin(fmax(size, options->stack.size), EVENT_STACK_MAX) & ~(uint32_t)7;
+}
+
+/* Samples a second of one CPU that clocks take; 0: an event has no rate that is known before. */
+static double rate_at_start(const struct session *s)
+{
+	const struct options *options = s->options;
+	double rate = 0;
+
+	if (!has_known_rates(options))
+		return 0;
+	for (unsigned e = 0; e < options->nr_events; e++)
+		rate += 1e9 / (double)(period_base(&options->events[e], options->frequency,
+		                                   options->period)
+		                       << s->shift[e]);
+	return rate;
+}
+
+size_t stack_copy_ring(const struct session *s, size_t size, size_t most)
+{
+	const struct options *options = s->options;
+	double samples = rate_at_start(s) * ROOM_NS / 1e9;
+
+	if (!can_grow(s) || options->stack.mode != TRACE_STACKS_DWARF || options->stack.fixed)
+		return size;
+	while (2 * size <= most && largest(size, samples) < EVENT_STACK_MAX)
+		size *= 2;
+	return size;
 }
 
 /* --- while sampling --------------------------------------------------------------------------- */

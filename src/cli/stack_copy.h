@@ -21,6 +21,9 @@
  *                that wakes the recorder; 50 ms for
  *                copies beyond 32 KiB
  *
+ * Where copies can grow, the ring is made so large at the start that it has that room for the
+ * largest copies, if that is permitted: at 10 kHz 4 MiB end growth at 32 KiB.
+ *
  * Rules of the start would keep copies from growing where that costs next to nothing and completes
  * stacks; those of later would lose samples of programs that gain nothing by it.
  */
@@ -52,6 +55,12 @@ static inline void stack_copy_note(struct stack_copy *copy, bool cut)
  * before, no more than the default.
  */
 uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room);
+
+/*
+ * How large a ring should be that has `size` bytes by default and may have `most`: so large that
+ * copies can grow as far as they go, where they can.
+ */
+size_t stack_copy_ring(const struct session *session, size_t size, size_t most);
 
 /* Asks for larger copies, where stacks are cut and there is room and time for more. */
 void stack_copy_follow(struct session *session);

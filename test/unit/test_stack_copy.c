@@ -98,6 +98,34 @@ static void what_can_grow_or_was_said_stays(void **state)
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 }
 
+/* Copies that grow do so to the largest, where the ring then holds 10 ms of samples. */
+static void rings_have_room_for_copies_that_grow(void **state)
+{
+	const size_t usual = 4096 * KIB, most = 65536 * KIB;
+
+	(void)state;
+	session.way = SAMPLER_CGROUP;
+	options.stack.mode = TRACE_STACKS_DWARF;
+	options.period = KHZ10;
+	assert_int_equal(stack_copy_ring(&session, usual, most), 2 * usual);
+	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual), 2 * usual);
+	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual - 1), usual);
+	session.shift[0] = 1;
+	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
+	session.shift[0] = 0;
+	options.nr_events = 2;
+	options.events[1].unit = EVENT_NS;
+	assert_int_equal(stack_copy_ring(&session, usual, most), 4 * usual);
+	options.events[1].unit = EVENT_COUNT;
+	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
+	options.nr_events = 1;
+	options.stack.fixed = true;
+	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
+	options.stack.fixed = false;
+	session.way = SAMPLER_LADDER;
+	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +133,7 @@ int main(void)
 		cmocka_unit_test_setup(copies_cost_no_more_than_allowed, setup),
 		cmocka_unit_test_setup(events_share_the_ring, setup),
 		cmocka_unit_test_setup(what_can_grow_or_was_said_stays, setup),
+		cmocka_unit_test_setup(rings_have_room_for_copies_that_grow, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
