@@ -235,15 +235,21 @@ struct nameless {
 	bool others;     /* is in other files */
 };
 
-/* Files without a build-id are left out: nobody could find their symbols. */
+static bool is_unseen(const struct trace_module *module)
+{
+	return module->flags & TRACE_MODULE_UNSEEN && !(module->flags & TRACE_MODULE_NO_ELF);
+}
+
 static bool is_stripped(const struct trace_module *module)
 {
 	return module->kind == MODULE_FILE && module->build_id_size;
 }
 
-static bool is_unseen(const struct trace_module *module)
+/* Nobody could find the symbols of a file without a build-id. */
+static bool is_stripped_for_good(const struct trace_module *module)
 {
-	return module->flags & TRACE_MODULE_UNSEEN && !(module->flags & TRACE_MODULE_NO_ELF);
+	return module->kind == MODULE_FILE && !module->build_id_size &&
+	       !(module->flags & (TRACE_MODULE_UNSEEN | TRACE_MODULE_NO_ELF));
 }
 
 static bool is_no_elf(const struct trace_module *module)
@@ -353,6 +359,9 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 	warn_of_files(profile, warner, is_stripped, "functions",
 	              "without names; report --debuginfod asks a server for the names, --symbols "
 	              "takes them from an installed debug package");
+	warn_of_files(profile, warner, is_stripped_for_good, "functions",
+	              "without names; it was stripped and has no build-id to find its symbols by: "
+	              "build it without strip, -s");
 	warn_of_files(profile, warner, is_unseen, "code",
 	              "that has no names, as the file could not be read when it was mapped; a "
 	              "recorder of root reads deleted ones, too, and one of the same user what is "

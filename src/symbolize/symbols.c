@@ -161,6 +161,9 @@ static int elf_names_read(struct elf_names *names)
 		if (files[i])
 			err = elf_symbols_add(&names->symbols, files[i],
 			                      names->image.module->window);
+	if (!err && names->image.main && !complete)
+		err = go_symbols_add(&names->symbols, names->image.main,
+		                     names->image.module->window);
 	if (!err && names->image.main)
 		err = plt_symbols_add(&names->symbols, names->image.main,
 		                      names->image.module->window);

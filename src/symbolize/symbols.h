@@ -3,11 +3,11 @@
  *
  * Asked once per distinct address, at the end of a run, module by module, so that the memory in
  * use is one module's tables. Sources, best first: .symtab of the file or its separate debug file,
- * .dynsym and mini-debuginfo; the stubs of the PLT as "name@plt"; the bounds of the function from
- * the call frame information where no symbol covers an address; /proc/kallsyms for the kernel;
- * a jitdump or /tmp/perf-PID.map for code made at run time. Lines and inlined functions come from
- * DWARF, in the file or its separate debug file. A debuginfod server is asked only where the table
- * of modules says so.
+ * .dynsym and mini-debuginfo; the table of functions in a stripped Go program; the stubs of the PLT
+ * as "name@plt"; the bounds of the function from the call frame information where no symbol covers
+ * an address; /proc/kallsyms for the kernel; a jitdump or /tmp/perf-PID.map for code made at run
+ * time. Lines and inlined functions come from DWARF, in the file or its separate debug file. A
+ * debuginfod server is asked only where the table of modules says so.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
