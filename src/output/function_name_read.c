@@ -1,6 +1,7 @@
 #include "output/function_name.h"
 
 #include "output/name_parts.h"
+#include "symbolize/language_names.h"
 #include "symbolize/readable.h"
 
 #include <ctype.h>
@@ -121,6 +122,7 @@ void function_name_read(const char *name, char text[FUNCTION_NAME_SIZE])
 {
 	struct typed typed = {.at = name, .size = strnlen(name, FUNCTION_NAME_SIZE / 2)};
 	char base[FUNCTION_NAME_SIZE];
+	unsigned languages;
 
 	take_off_frame(&typed);
 	take_off_place(&typed);
@@ -131,5 +133,8 @@ void function_name_read(const char *name, char text[FUNCTION_NAME_SIZE])
 	snprintf(base, sizeof(base), "%.*s%s", (int)typed.size, typed.at, typed.suffixes);
 	if (name_ends_with(base, strlen(base), "(void)"))
 		base[strlen(base) - strlen("(void)")] = '\0';
-	name_readable(base, text);
+	languages = LANGUAGE_OCAML | LANGUAGE_HASKELL;
+	if (!strcmp(base, name) && !strchr(name, '.'))
+		languages |= LANGUAGE_ADA; /* or C: the name is sought as it was typed, too */
+	name_readable_in(base, languages, text);
 }

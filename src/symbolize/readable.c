@@ -1,5 +1,7 @@
 #include "symbolize/readable.h"
 
+#include "symbolize/language_names.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,6 +157,11 @@ bool name_is_of(const char *linkage, const char *name)
 
 void name_readable(const char *name, char text[DEMANGLED_MAX])
 {
+	name_readable_in(name, 0, text);
+}
+
+void name_readable_in(const char *name, unsigned languages, char text[DEMANGLED_MAX])
+{
 	char base[DEMANGLED_MAX];
 	struct name_parts parts = {.size = strnlen(name, DEMANGLED_MAX - 1)};
 	size_t used;
@@ -166,7 +173,7 @@ void name_readable(const char *name, char text[DEMANGLED_MAX])
 	number_take(name, &parts);
 	memcpy(base, name, parts.size);
 	base[parts.size] = '\0';
-	if (!demangle(base, text)) {
+	if (!demangle(base, text) && !language_demangle(base, languages, text)) {
 		memcpy(text, base, parts.size + 1);
 		fortran_show(text);
 	}

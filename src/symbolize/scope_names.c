@@ -102,7 +102,7 @@ static const char *name_make_readable(struct namer *namer, const char *name)
 
 	if (recent->name == name)
 		return recent->readable;
-	name_readable(name, namer->text);
+	name_readable_in(name, namer->by->symbols->languages, namer->text);
 	recent->name = name;
 	recent->readable = namer->by->copy || strcmp(name, namer->text) != 0
 	                           ? text_pool_put(namer->by->text, namer->text)
@@ -133,7 +133,7 @@ static void append_function(struct namer *namer, size_t *used, uint64_t offset)
 	const struct die_names names = names_find(namer, namer->path.unit.dwarf, offset);
 
 	if (names.linkage) {
-		name_readable(names.linkage, namer->text);
+		name_readable_in(names.linkage, namer->by->symbols->languages, namer->text);
 		*used = strlen(namer->text);
 	}
 	if (names.linkage || names.plain)

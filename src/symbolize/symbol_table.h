@@ -30,6 +30,7 @@ struct table_symbol {
 struct symbol_table {
 	struct table_symbol *symbols;
 	size_t nr;
+	unsigned languages; /* that the names are in, as language_names.h has them */
 };
 
 #define SYMBOL_TABLE_MAX (16u << 20) /* what comes later is left out */

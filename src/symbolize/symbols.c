@@ -3,6 +3,7 @@
 #include "symbolize/jitdump.h"
 #include "symbolize/kernel_code.h"
 #include "symbolize/kernel_symbols.h"
+#include "symbolize/language_names.h"
 #include "symbolize/lines.h"
 #include "symbolize/perf_map.h"
 #include "symbolize/readable.h"
@@ -32,6 +33,7 @@ struct symbolizer {
 	struct symbols_aside *aside; /* or NULL */
 	const char *shown;           /* the raw name that the texts were made of */
 	bool shown_plt;
+	unsigned languages; /* that the file of the names holds code of */
 	struct source sources[LINES_MAX_CHAIN];
 	char linkage[DEMANGLED_MAX];
 	char text[DEMANGLED_MAX + 64];
@@ -123,7 +125,7 @@ static void name_show(struct symbolizer *symbolizer, enum module_kind kind, cons
 		size = DEMANGLED_MAX - 64;
 	memcpy(linkage, name, size);
 	linkage[size] = '\0';
-	name_readable(linkage, text);
+	name_readable_in(linkage, symbolizer->languages, text);
 	strncat(text, suffix, 63);
 }
 
@@ -149,6 +151,17 @@ struct elf_names {
 	struct lines *lines; /* or NULL */
 };
 
+/* The first name tells that is of one language alone. */
+static unsigned languages_of(const struct symbol_table *table)
+{
+	unsigned languages = 0;
+
+	for (size_t i = 0; i < table->nr && !languages; i++)
+		if (table->symbols[i].name)
+			languages = language_of(table->symbols[i].name);
+	return languages;
+}
+
 static int elf_names_read(struct elf_names *names)
 {
 	Elf *const files[] = {names->image.main, names->image.debug, names->image.mini};
@@ -167,8 +180,10 @@ static int elf_names_read(struct elf_names *names)
 	if (!err && names->image.main)
 		err = plt_symbols_add(&names->symbols, names->image.main,
 		                      names->image.module->window);
-	if (!err)
+	if (!err) {
 		symbol_table_seal(&names->symbols);
+		names->symbols.languages = languages_of(&names->symbols);
+	}
 	return err;
 }
 
@@ -261,6 +276,7 @@ static int query_elf(const struct query *query, struct module *module)
 	if (elf_image_open(&names.image, symbolizer->modules, module))
 		return 0;
 	err = elf_names_read(&names);
+	symbolizer->languages = names.symbols.languages;
 	if (!err) {
 		names.lines = lines_new(&names.image, &names.symbols, query->offsets, query->n);
 		if (names.lines)
@@ -397,6 +413,7 @@ int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
 	struct query query = {symbolizer, module->kind, offsets, n, fn, arg};
 
 	symbolizer->shown = NULL;
+	symbolizer->languages = 0;
 	switch (module->kind) {
 	case MODULE_FILE:
 	case MODULE_VDSO:
