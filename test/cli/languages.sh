@@ -14,6 +14,7 @@ shows() { # program, name that people use, name that linkers know
 }
 
 cat >worker.adb <<'EOF2'
+with Ada.Text_IO;
 procedure Worker is
    S : Long_Float := 0.0;
    function Step (X : Long_Float) return Long_Float;
@@ -27,9 +28,10 @@ procedure Worker is
       return R;
    end Step;
 begin
-   for I in 1 .. 150_000 loop
+   for I in 1 .. 200_000 loop
       S := Step (S) * 1.0E-3;
    end loop;
+   Ada.Text_IO.Put_Line (S'Image);
 end Worker;
 EOF2
 command -v gnatmake >/dev/null && gnatmake -q -O1 worker.adb >out 2>&1 && shows worker worker.step worker__step
