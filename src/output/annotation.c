@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define FILE_PATIENCE_MS 10000
+
 #define ELSEWHERE (UINT32_MAX - 1)
 
 /* --- places ----------------------------------------------------------------------------------- */
@@ -248,9 +250,9 @@ static void read_code(const struct annotation *annotation, struct hot_code *code
 		return;
 	id.size = module->build_id_size <= BUILD_ID_MAX ? module->build_id_size : 0;
 	memcpy(id.bytes, module->build_id, id.size);
-	code->err = module_code_read(&code->code, trace_string(trace, module->path), &id,
-	                             began(annotation), code->address,
-	                             code->address + (symbol->hi - symbol->lo));
+	code->err = files_aside_code(annotation->aside, &code->code,
+	                             trace_string(trace, module->path), &id, began(annotation),
+	                             code->address, code->address + (symbol->hi - symbol->lo));
 }
 
 static int compare_codes(const void *a, const void *b)
@@ -307,20 +309,12 @@ static int make_codes(struct annotation *annotation)
 /* When a module that has code of the file was made, in ns since 1970; 0: not known. */
 static uint64_t made_at(const struct annotation *annotation, uint32_t file)
 {
-	const struct trace *trace = annotation->trace;
-	struct stat st;
-
 	for (uint32_t i = 0; i < annotation->nr_codes; i++) {
 		const struct hot_code *code = &annotation->codes[i];
-		const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
 
-		for (uint32_t k = 0; k < code->nr && !code->err; k++) {
-			if (annotation->places[code->first + k].file != file ||
-			    stat(trace_string(trace, trace_module(trace, symbol->module)->path),
-			         &st))
-				continue;
-			return source_changed(&st) > NO_TIME_NS ? source_changed(&st) : 0;
-		}
+		for (uint32_t k = 0; k < code->nr && !code->err; k++)
+			if (annotation->places[code->first + k].file == file)
+				return code->code.changed > NO_TIME_NS ? code->code.changed : 0;
 	}
 	return 0;
 }
@@ -375,11 +369,14 @@ static const char *find_change(const struct annotation *annotation, uint32_t fil
 const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
                               struct source_text *source)
 {
-	int err = source_text_read(source, trace_string(annotation->trace, line->file));
+	int err = source_text_read(source, annotation->aside,
+	                           trace_string(annotation->trace, line->file));
 	const char *problem;
 
 	if (!line->file)
 		return NULL;
+	if (err == -ETIMEDOUT)
+		return "its file system does not answer";
 	if (err)
 		return err == -ENOENT ? "the file is not here" : "the file cannot be read";
 	problem = find_change(annotation, line->file, &source->identity);
@@ -393,7 +390,12 @@ int annotation_init(struct annotation *annotation, const struct profile *profile
 {
 	int err;
 
-	*annotation = (struct annotation){.trace = profile->trace};
+	*annotation = (struct annotation){
+		.trace = profile->trace,
+		.aside = files_aside_new(FILE_PATIENCE_MS),
+	};
+	if (!annotation->aside)
+		return -ENOMEM;
 	err = collect(annotation, profile, options);
 	if (!err)
 		err = make_lines(annotation, options->limit);
@@ -404,6 +406,7 @@ void annotation_fini(struct annotation *annotation)
 {
 	for (uint32_t i = 0; i < annotation->nr_codes; i++)
 		free(annotation->codes[i].code.bytes);
+	files_aside_free(annotation->aside);
 	free(annotation->places);
 	free(annotation->lines);
 	free(annotation->codes);

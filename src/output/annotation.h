@@ -34,12 +34,13 @@ struct hot_code {
 	uint32_t first, nr; /* places */
 	uint64_t self;
 	uint64_t address; /* where it begins */
-	int err;          /* why there is no text: see module_code_read(); -ENOTSUP: no file */
+	int err;          /* why there is no text: see files_aside_code(); -ENOTSUP: no file */
 	struct module_code code;
 };
 
 struct annotation {
 	const struct trace *trace;
+	struct files_aside *aside; /* reads files that may be anywhere */
 	uint64_t self, samples;
 	struct hot_place *places; /* ascending by frame */
 	struct hot_line *lines; /* files by what was spent in them, most first, and then by line */

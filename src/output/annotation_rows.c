@@ -99,6 +99,8 @@ const char *annotation_problem(const struct hot_code *code, const struct disasse
 #endif
 	case -ENOTSUP:
 		return "its code is in no file";
+	case -ETIMEDOUT:
+		return "its file system does not answer";
 	case -ESTALE:
 		return "its file has changed since";
 	case -ENOENT:

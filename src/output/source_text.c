@@ -37,14 +37,14 @@ static int split(struct source_text *source, size_t size)
 	return 0;
 }
 
-int source_text_read(struct source_text *source, const char *path)
+int source_text_read(struct source_text *source, struct files_aside *aside, const char *path)
 {
 	struct stat st;
 	size_t size;
 	int fd, err = 0;
 
 	*source = (struct source_text){0};
-	fd = path[0] == '/' ? target_file_open(path, 0, &st) : -EINVAL;
+	fd = path[0] == '/' ? files_aside_copy(aside, path, SOURCE_MAX_SIZE, &st) : -EINVAL;
 	if (fd < 0)
 		return fd;
 	if ((uint64_t)st.st_size > SOURCE_MAX_SIZE)

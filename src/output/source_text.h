@@ -5,6 +5,7 @@
 #ifndef OUTPUT_SOURCE_TEXT_H
 #define OUTPUT_SOURCE_TEXT_H
 
+#include "symbolize/files_aside.h"
 #include "symbolize/source_identity.h"
 
 #include <stdint.h>
@@ -16,8 +17,11 @@ struct source_text {
 	struct source_identity identity;
 };
 
-/* 0 or -errno: -EFBIG, -EINVAL: no regular file, or no absolute path. */
-int source_text_read(struct source_text *source, const char *path);
+/*
+ * Has a side process read it. 0 or -errno: -EFBIG, -EINVAL: no regular file, or no absolute path,
+ * -ETIMEDOUT: its file system does not answer.
+ */
+int source_text_read(struct source_text *source, struct files_aside *aside, const char *path);
 void source_text_fini(struct source_text *source);
 
 /* Lines count from 1; NULL: there is none. */

@@ -2,6 +2,7 @@
 
 #include "perf/side_process.h"
 #include "symbolize/mount_point.h"
+#include "symbolize/target_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -23,21 +24,25 @@ struct files_aside {
 	unsigned nr_stalls; /* for which no mount point could be blamed */
 };
 
-enum kind { OPEN, REWRITTEN, READ };
+enum kind { OPEN, REWRITTEN, READ, CODE, COPY };
 
 struct request {
 	enum kind kind;
 	struct module_file said; /* path: the one below */
 	bool has_seen;
 	struct file_stamp seen;
-	size_t size;
+	size_t size; /* COPY: at most */
 	off_t offset;
+	int64_t before; /* CODE, with lo and hi */
+	uint64_t lo, hi;
 	char path[PATH_MAX];
 };
 
 struct reply {
 	int err;
-	struct mapped_file file; /* OPEN: with the descriptor beside it */
+	struct mapped_file file; /* OPEN, and CODE, COPY: with the descriptor beside it */
+	struct module_code code; /* CODE: the descriptor has its bytes */
+	struct stat st;          /* COPY */
 	bool is_so;              /* REWRITTEN */
 	ssize_t size;            /* READ */
 	char bytes[MAX_READ];
@@ -89,6 +94,47 @@ static int packet_receive(int socket, void *bytes, size_t size, int *fd)
 
 /* --- the side process ------------------------------------------------------------------------- */
 
+/* The descriptor of a copy to be read from its beginning; or -errno. */
+static int copy_of(const void *bytes, size_t size)
+{
+	int fd = target_file_of_image(bytes, size);
+
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_SET);
+	return fd;
+}
+
+static int copy_code(const struct request *request, struct reply *reply)
+{
+	int err = module_code_read(&reply->code, request->path, &request->said.build_id,
+	                           request->before, request->lo, request->hi);
+
+	if (err)
+		return err;
+	reply->file.fd = copy_of(reply->code.bytes, reply->code.size);
+	free(reply->code.bytes);
+	return reply->file.fd < 0 ? reply->file.fd : 0;
+}
+
+static int copy_file(const struct request *request, struct reply *reply)
+{
+	int fd = target_file_open(request->path, 0, &reply->st);
+	char *bytes = NULL;
+	size_t size;
+
+	if (fd < 0)
+		return fd;
+	if ((uint64_t)reply->st.st_size > request->size) {
+		close(fd);
+		return -EFBIG;
+	}
+	bytes = target_file_read(fd, request->size, &size);
+	close(fd);
+	reply->file.fd = bytes ? copy_of(bytes, size) : -ENOMEM;
+	free(bytes);
+	return reply->file.fd < 0 ? reply->file.fd : 0;
+}
+
 static void answer(const struct request *request, int fd, struct reply *reply)
 {
 	const struct file_stamp *seen = request->has_seen ? &request->seen : NULL;
@@ -105,6 +151,12 @@ static void answer(const struct request *request, int fd, struct reply *reply)
 		reply->size = -1;
 		if (mapped_file_unchanged(fd, &request->seen, &request->said.build_id))
 			reply->size = pread(fd, reply->bytes, request->size, request->offset);
+		break;
+	case CODE:
+		reply->err = copy_code(request, reply);
+		break;
+	case COPY:
+		reply->err = copy_file(request, reply);
 		break;
 	}
 }
@@ -246,4 +298,53 @@ ssize_t files_aside_read(struct files_aside *aside, const char *path, int fd,
 	if (reply.size > 0)
 		memcpy(to, reply.bytes, (size_t)reply.size);
 	return reply.size;
+}
+
+static int take_code(struct module_code *code, const struct reply *reply)
+{
+	char *bytes = target_file_read(reply->file.fd, MODULE_CODE_MAX, &code->size);
+
+	code->bytes = (uint8_t *)bytes;
+	code->machine = reply->code.machine;
+	code->changed = reply->code.changed;
+	return bytes ? 0 : -ENOMEM;
+}
+
+int files_aside_code(struct files_aside *aside, struct module_code *code, const char *path,
+                     const struct build_id *id, int64_t before, uint64_t lo, uint64_t hi)
+{
+	const struct module_file said = {.path = path, .build_id = *id};
+	struct request request = make_request(CODE, &said, NULL);
+	struct reply reply;
+	int err;
+
+	*code = (struct module_code){0};
+	request.before = before;
+	request.lo = lo;
+	request.hi = hi;
+	err = ask(aside, &request, -1, &reply);
+	if (err == -EAGAIN)
+		return module_code_read(code, path, id, before, lo, hi);
+	if (err || reply.err)
+		return err ? err : reply.err;
+	err = take_code(code, &reply);
+	close(reply.file.fd);
+	return err;
+}
+
+int files_aside_copy(struct files_aside *aside, const char *path, size_t max, struct stat *st)
+{
+	const struct module_file said = {.path = path};
+	struct request request = make_request(COPY, &said, NULL);
+	struct reply reply;
+	int err;
+
+	request.size = max;
+	err = ask(aside, &request, -1, &reply);
+	if (err == -EAGAIN)
+		return target_file_open(path, 0, st);
+	if (err || reply.err)
+		return err ? err : reply.err;
+	*st = reply.st;
+	return reply.file.fd;
 }

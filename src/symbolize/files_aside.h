@@ -6,6 +6,9 @@
 #define SYMBOLIZE_FILES_ASIDE_H
 
 #include "symbolize/mapped_file.h"
+#include "symbolize/module_code.h"
+
+#include <sys/stat.h>
 
 /* NULL with errno. patience_ms: how long an answer may take where another machine gives it. */
 struct files_aside;
@@ -30,5 +33,15 @@ bool files_aside_rewritten(struct files_aside *aside, const struct module_file *
 ssize_t files_aside_read(struct files_aside *aside, const char *path, int fd,
                          const struct file_stamp *stamp, const struct build_id *id, void *to,
                          size_t size, off_t offset);
+
+/* As module_code_read(), or -ETIMEDOUT. */
+int files_aside_code(struct files_aside *aside, struct module_code *code, const char *path,
+                     const struct build_id *id, int64_t before, uint64_t lo, uint64_t hi);
+
+/*
+ * As target_file_open() of a path alone, but the descriptor is of a copy. Also -EFBIG: it has more
+ * than max bytes, -ETIMEDOUT.
+ */
+int files_aside_copy(struct files_aside *aside, const char *path, size_t max, struct stat *st);
 
 #endif

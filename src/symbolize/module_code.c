@@ -1,5 +1,7 @@
 #include "symbolize/module_code.h"
 
+#include "symbolize/source_identity.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
@@ -19,11 +21,15 @@ static int read_machine(int fd, unsigned *machine)
 	return 0;
 }
 
-static bool changed_since(int fd, int64_t before)
+/* before: 0: whenever it was. */
+static int check_time(struct module_code *code, int fd, int64_t before)
 {
 	struct stat st;
 
-	return fstat(fd, &st) || st.st_mtim.tv_sec >= before || st.st_ctim.tv_sec >= before;
+	if (fstat(fd, &st))
+		return -ESTALE;
+	code->changed = source_changed(&st);
+	return before && (st.st_mtim.tv_sec >= before || st.st_ctim.tv_sec >= before) ? -ESTALE : 0;
 }
 
 static int read_bytes(struct module_code *code, int fd, const struct module *module, uint64_t lo,
@@ -65,8 +71,8 @@ int module_code_read(struct module_code *code, const char *path, const struct bu
 	int err = !module ? -ENOMEM : fd < 0 ? -errno : 0;
 
 	*code = (struct module_code){0};
-	if (!err && !build_id->size && changed_since(fd, before))
-		err = -ESTALE;
+	if (!err)
+		err = check_time(code, fd, build_id->size ? 0 : before);
 	if (!err)
 		err = read_machine(fd, &code->machine);
 	if (!err)

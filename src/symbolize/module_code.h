@@ -14,6 +14,7 @@ struct module_code {
 	uint8_t *bytes;
 	size_t size;
 	unsigned machine; /* EM_X86_64 */
+	uint64_t changed; /* when the file was last written to, ns since 1970 */
 };
 
 /*

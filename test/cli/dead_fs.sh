@@ -30,6 +30,24 @@ for kind in read getattr; do
 	grep -q ' burn_' report || fail "names later: $(cat report)"
 done
 
+# Code and source text are shown as far as they can be had.
+cp "$here/../targets/"*.[ch] files
+if cc -g -O1 -I"$work/mnt" -o own "$work/mnt/burn.c" -lm 2>/dev/null && mv own files/own; then
+	"$ADAPTRACE" record -q -o own.atr -e cpu-clock:u mnt/own 0.5 >/dev/null 2>&1
+	function=$("$ADAPTRACE" report --json own.atr | python3 -c 'import json, sys
+print(json.load(sys.stdin)["functions"][0]["symbol"])') || fail "no function of own.atr"
+	"$ADAPTRACE" report --annotate "$function" own.atr >alive || fail "report --annotate: $(cat alive)"
+	! grep -q 'does not answer' alive || fail "a living file system: $(cat alive)"
+	for kind in open read getattr; do
+		>stop/$kind
+		timeout 60 "$ADAPTRACE" report --annotate "$function" own.atr >dead 2>&1 ||
+			fail "report --annotate with a dead $kind ended with $?: $(cat dead)"
+		revive
+		[ "$(grep -c "its file system does not answer" dead)" = 2 ] ||
+			fail "report --annotate with a dead $kind: $(cat dead)"
+	done
+fi
+
 # Ctrl-C does not wait for the present file.
 "$ADAPTRACE" record -q -o skipped.atr -e cpu-clock:u sh -c 'mnt/burn 0.5 >/dev/null
 	>stop/read; >ended' 2>said &
