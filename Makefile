@@ -13,11 +13,11 @@ RUSTC   ?= $(shell command -v rustc 2>/dev/null)
 VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
-PRELOAD := $(wildcard src/preload/*.c)
-SRC     := $(filter-out $(PRELOAD),$(wildcard src/*/*.c))
-LIBSRC  := $(filter-out src/cli/main.c,$(SRC))
-HEADERS := $(wildcard src/*/*.h)
-UNIT    := $(wildcard test/unit/test_*.c)
+# In the order of src/layers. A unit test in test/unit/FOLDER links the objects of these alone.
+FOLDERS := hmb perf symbolize output cli
+SRC     := $(sort $(shell find src -name '*.c'))
+PRELOAD := $(filter src/preload/%,$(SRC))
+LIBSRC  := $(filter-out $(PRELOAD) src/cli/main.c,$(SRC))
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
@@ -45,7 +45,7 @@ ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
-LIBSRC  := $(filter-out $(wildcard src/output/otf2*.c),$(LIBSRC))
+LIBSRC  := $(filter-out src/output/otf2%,$(LIBSRC))
 endif
 # report --annotate shows instructions as text with libcapstone, loaded then, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
@@ -57,6 +57,7 @@ ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/genera
 # Numbers come from kernels, files and other processes: none changes on its way unseen.
 $(BUILD)/src/%.o: WARN += -Wconversion -Wsign-conversion
 
+PROTO   := $(filter %/pprof.proto,$(shell find src -name '*.proto'))
 OBJ     := $(LIBSRC:%.c=$(BUILD)/%.o) $(BUILD)/generated/pprof.pb-c.o
 
 all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=$(BUILD)/targets/%)
@@ -64,10 +65,14 @@ all: $(BUILD)/adaptrace $(BUILD)/libadaptrace-mpi.so $(TARGETS:test/targets/%.c=
 $(BUILD)/adaptrace: $(BUILD)/src/cli/main.o $(OBJ)
 	$(CC) $(SAN) $(if $(SAN),,-pie -Wl,-z,relro,-z,now) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
-# Of which a test links what it looks at, and no more.
-$(BUILD)/tested.a: $(OBJ)
-	rm -f $@
-	$(AR) rcs $@ $(OBJ)
+# One archive a folder. P: files of two sub-folders may have the same name.
+define archive
+$(BUILD)/$1.a: $(filter $(BUILD)/src/$1/%,$(OBJ)) $(if $(filter output,$1),$(BUILD)/generated/pprof.pb-c.o)
+	rm -f $$@
+	$(AR) rcsP $$@ $$^
+endef
+$(foreach folder,$(FOLDERS),$(eval $(call archive,$(folder))))
+ARCHIVES := $(FOLDERS:%=$(BUILD)/%.a)
 
 # Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
 $(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
@@ -84,18 +89,21 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/generated/pprof.pb-c.c $(BUILD)/generated/pprof.pb-c.h &: src/output/pprof.proto
+$(BUILD)/generated/pprof.pb-c.c $(BUILD)/generated/pprof.pb-c.h &: $(PROTO)
 	@mkdir -p $(@D)
-	protoc-c --c_out=$(@D) --proto_path=src/output $<
+	protoc-c --c_out=$(@D) --proto_path=$(<D) $<
 
 $(BUILD)/generated/pprof.pb-c.o: $(BUILD)/generated/pprof.pb-c.c
 	$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/src/output/pprof.o: $(BUILD)/generated/pprof.pb-c.h
+$(PROTO:%.proto=$(BUILD)/%.o): $(BUILD)/generated/pprof.pb-c.h
 
-$(BUILD)/unit/%: test/unit/%.c $(BUILD)/tested.a
+# A test links what it looks at, and no more.
+LINK_TEST = $(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< \
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDFLAGS) $(LDLIBS) -lcmocka
+$(BUILD)/unit/%: test/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -o $@ $< $(BUILD)/tested.a $(LDFLAGS) $(LDLIBS) -lcmocka
+	$(LINK_TEST)
 
 # What runs inside targets, looked at from outside.
 $(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
@@ -105,9 +113,9 @@ $(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running
 $(BUILD)/unit/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
 
-$(BUILD)/bench/%: test/bench/%.c $(BUILD)/tested.a
+$(BUILD)/bench/%: test/bench/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< $(BUILD)/tested.a $(LDFLAGS) $(LDLIBS)
+	$(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(LDFLAGS) $(LDLIBS)
 
 # make build/fuzz/fuzz_code && build/fuzz/fuzz_code -max_total_time=60      (needs clang; seeds: a folder behind)
 $(BUILD)/fuzz/%: test/fuzz/%.c $(LIBSRC) $(BUILD)/generated/pprof.pb-c.c
@@ -191,7 +199,7 @@ bench: | deps-check
 	@test/bench/run.sh $(BUILD) $(T)
 
 lint: | deps-lint
-	@$(MAKE) --no-print-directory $(BUILD)/generated/pprof.pb-c.c
+	@$(MAKE) --no-print-directory -s $(JOBS) all
 	@test/lint.sh $(BUILD)
 
 # Debian packages that are missing are installed where that is possible, else named.
@@ -223,4 +231,4 @@ clean:
 .PHONY: all demo check check-cross check-hw print-libraries bench lint install uninstall clean \
         deps-build deps-check deps-lint
 .SECONDARY:
--include $(wildcard $(BUILD)/src/*/*.d $(BUILD)/unit/*.d $(BUILD)/bench/*.d)
+-include $(SRC:%.c=$(BUILD)/%.d) $(wildcard $(BUILD)/unit/*.d $(BUILD)/unit/*/*.d $(BUILD)/bench/*.d)

@@ -1,41 +1,33 @@
 #!/bin/sh
-# lint.sh BUILD: formatting, layering, headers that stand alone, clang-tidy, manual pages.
+# lint.sh BUILD: formatting, structure (src/layers), headers that stand alone, clang-tidy, manual pages.
 set -u
 build=$1 failed=0
 fail() { echo "lint: $*"; failed=1; }
 
-clang-format --dry-run -Werror src/*/*.[ch] include/*.h test/*/*.[ch] 2>"$build/format.log" ||
+sources=$(find src -name '*.[ch]')
+clang-format --dry-run -Werror $sources include/*.h $(find test -name '*.[ch]') 2>"$build/format.log" ||
 	{ head -20 "$build/format.log"; fail "clang-format differs; run: clang-format -i FILE"; }
 
-# What each folder may include of ours. The order is a strict DAG.
-layers='hmb:hmb
-perf:perf
-symbolize:symbolize perf
-output:output symbolize hmb
-preload:preload hmb
-cli:cli output symbolize perf hmb preload'
-for layer in $(echo "$layers" | cut -d: -f1); do
-	allowed=$(echo "$layers" | sed -n "s/^$layer://p" | tr ' ' '|')
-	grep -nE '^#include "' src/"$layer"/*.[ch] | grep -vE "\"($allowed)/|\.pb-c\.h\"|\"adaptrace\.h\"" &&
-		fail "src/$layer may include only: $allowed"
-done
+# Folders, layers, public headers, comments, circles.
+test/layers.py "$build" || failed=1
+
 # Each third-party library has one home, but zlib, which packs and unpacks.
-home() { grep -lE "#include <($2)" src/*/*.[ch] | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
+home() { grep -lE "#include <($2)" $sources | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
 home perf 'perfmon/'
 home output 'otf2/|protobuf-c'
 home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h|capstone'
 
-for h in src/*/*.h; do
+for h in $(find src -name '*.h'); do
 	printf '#include "%s"\n' "${h#src/}" |
 		cc -std=gnu11 -Wall -Wextra -D_GNU_SOURCE -Isrc -Iinclude -fsyntax-only -x c - ||
 		fail "$h does not compile alone"
 done
-# Which nobody builds every day.
+# The fuzzers are not part of any other build.
 for f in test/fuzz/*.c; do
 	cc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -Isrc -Itest/unit -fsyntax-only "$f" || fail "$f"
 done
 
-for f in src/*/*.c; do # two at a time; a file that passed is not looked at again
+for f in $(find src -name '*.c'); do # two at a time; a file that passed is not looked at again
 	stamp=$build/tidy/$(echo "$f" | tr / .)
 	[ "$stamp" -nt "$f" ] && [ "$stamp" -nt .clang-tidy ] && continue
 	todo="${todo:-} $f"

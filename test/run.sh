@@ -20,19 +20,19 @@ run() { # AT-ONCE: lines "TRIES NAME COMMAND..." of $log/list
 	xargs -r -P "$1" -L 1 test/run_one.sh "$log" <"$log/list" | tee -a "$log/all"
 }
 
-for t in test/unit/test_*.c; do
-	t=$(basename "$t" .c)
-	case $t in *"$pattern"*) units="${units:-} $t" ;; esac
+for t in $(find test/unit -name 'test_*.c' | sort); do
+	case $(basename "$t" .c) in *"$pattern"*) units="${units:-} ${t#test/unit/}" ;; esac
 done
-if [ -n "${units:-}" ]; then
+units=$(echo "${units:-}" | sed 's/\.c\>//g')
+if [ -n "$units" ]; then
 	test/build.sh -j"$(nproc)" $(for t in $units; do echo "$build/unit/$t"; done) || exit 1
 	test/build.sh -j"$(nproc)" BUILD="$build/asan" OPT='-O1 -g' \
 		SAN='-fsanitize=address,undefined -fno-sanitize-recover=undefined' \
 		$(for t in $units; do echo "$build/asan/unit/$t"; done) || exit 1
 fi
-for t in ${units:-}; do
-	echo "1 $t $build/unit/$t"
-	echo "1 $t-asan $build/asan/unit/$t"
+for t in $units; do
+	echo "1 $(basename "$t") $build/unit/$t"
+	echo "1 $(basename "$t")-asan $build/asan/unit/$t"
 done >"$log/list"
 run "$(nproc)"
 
