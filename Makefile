@@ -14,7 +14,7 @@ VERSION := 0.1.0
 
 # -- what it is made of ------------------------------------------------------------------------
 # In the order of src/layers. A unit test in test/unit/FOLDER links the objects of these alone.
-FOLDERS := hmb perf symbolize output cli
+FOLDERS := base hmb perf symbolize trace record output cli
 SRC     := $(sort $(shell find src -name '*.c'))
 PRELOAD := $(filter src/preload/%,$(SRC))
 LIBSRC  := $(filter-out $(PRELOAD) src/cli/main.c,$(SRC))
@@ -45,7 +45,7 @@ ifeq ($(shell pkg-config --exists otf2 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_OTF2 $(shell pkg-config --cflags otf2)
 LDLIBS  += $(shell pkg-config --libs otf2)
 else
-LIBSRC  := $(filter-out src/output/otf2%,$(LIBSRC))
+LIBSRC  := $(filter-out src/output/otf2/%,$(LIBSRC))
 endif
 # report --annotate shows instructions as text with libcapstone, loaded then, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
@@ -105,13 +105,25 @@ $(BUILD)/unit/%: test/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(LINK_TEST)
 
+LINKED_hmb       := base hmb
+LINKED_perf      := base perf
+LINKED_symbolize := base symbolize
+LINKED_trace     := base hmb symbolize trace
+LINKED_output    := base hmb symbolize trace output
+define unit_tests
+$(BUILD)/unit/$1/%: test/unit/$1/%.c $(LINKED_$1:%=$(BUILD)/%.a)
+	@mkdir -p $$(@D)
+	$$(LINK_TEST)
+endef
+$(foreach folder,$(patsubst LINKED_%,%,$(filter LINKED_%,$(.VARIABLES))),$(eval $(call unit_tests,$(folder))))
+
 # What runs inside targets, looked at from outside.
-$(BUILD)/unit/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
-$(BUILD)/unit/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
+$(BUILD)/unit/preload/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
+$(BUILD)/unit/preload/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 
 # Its own answers instead of the kernel's.
 ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running
-$(BUILD)/unit/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
+$(BUILD)/unit/record/test_attach: LDLIBS += $(ATTACH_WRAPS:%=-Wl,--wrap=%)
 
 $(BUILD)/bench/%: test/bench/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
@@ -158,12 +170,12 @@ $(BUILD)/hw/%: test/hw/guest/%.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(OPT) $(WARN) $(CFLAGS) -static -D_GNU_SOURCE -o $@ $<
 
-$(BUILD)/unit/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
+$(BUILD)/unit/symbolize/test_unwind_step: | $(patsubst %,$(BUILD)/targets/step_%,\
 		asm deep deep_debug_frame deep_static stack signal)
-$(BUILD)/unit/test_cfi: | $(BUILD)/targets/step_deep_debug_frame_packed
+$(BUILD)/unit/symbolize/test_cfi: | $(BUILD)/targets/step_deep_debug_frame_packed
 # In other languages.
 PROGRAMS := $(BUILD)/targets/step_throw $(if $(RUSTC),$(BUILD)/targets/step_panic)
-$(BUILD)/unit/test_unwind_programs: | $(PROGRAMS)
+$(BUILD)/unit/symbolize/test_unwind_programs: | $(PROGRAMS)
 
 # All processors, unless make was told how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))

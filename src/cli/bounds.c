@@ -1,6 +1,6 @@
 #include "cli/bounds.h"
 #include "cli/say.h"
-#include "output/text.h"
+#include "output/text/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 #include "cli/bounds.h"
 #include "cli/commands.h"
 #include "cli/convert_output.h"
-#include "cli/habits.h"
+#include "cli/foreign_options.h"
 #include "cli/part_options.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
-#include "output/profile.h"
-#include "output/shares.h"
-#include "output/text.h"
-#include "output/trace_calls.h"
+#include "output/profile/profile.h"
+#include "output/profile/thread_shares.h"
+#include "output/text/text.h"
+#include "trace/trace_calls.h"
 
 #include <argp.h>
 #include <errno.h>

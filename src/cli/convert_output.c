@@ -5,9 +5,9 @@
 #include "cli/output_name.h"
 #include "cli/progress.h"
 #include "cli/say.h"
-#include "output/new_file.h"
-#include "output/new_folder.h"
-#include "output/text.h"
+#include "base/new_file.h"
+#include "base/new_folder.h"
+#include "output/text/text.h"
 
 #include <errno.h>
 #include <fcntl.h>

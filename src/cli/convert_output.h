@@ -5,7 +5,7 @@
 #ifndef CLI_CONVERT_OUTPUT_H
 #define CLI_CONVERT_OUTPUT_H
 
-#include "output/convert.h"
+#include "output/convert/convert.h"
 
 /* What a command line says of it. */
 struct convert_output {

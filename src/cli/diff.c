@@ -3,14 +3,14 @@
  */
 #include "cli/bounds.h"
 #include "cli/commands.h"
-#include "cli/habits.h"
+#include "cli/foreign_options.h"
 #include "cli/pager.h"
 #include "cli/plain_text.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/row_options.h"
 #include "cli/say.h"
 #include "cli/trace_list.h"
-#include "output/report_diff.h"
+#include "output/report/report_diff.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -3,14 +3,14 @@
  * that would change it.
  */
 #include "cli/commands.h"
-#include "cli/habits.h"
-#include "cli/findings.h"
+#include "cli/foreign_options.h"
+#include "cli/doctor_findings.h"
 #include "cli/leftovers.h"
 #include "cli/plain_text.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
-#include "output/json_text.h"
-#include "output/text.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
 
 #include <argp.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 #include "cli/image_command.h"
 
-#include "cli/habits.h"
+#include "cli/foreign_options.h"
 #include "cli/leftovers.h"
 #include "cli/output_name.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
 
 #include <argp.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_IMAGE_COMMAND_H
 #define CLI_IMAGE_COMMAND_H
 
-#include "output/image.h"
+#include "trace/live/shm_image.h"
 
 #include <stdbool.h>
 

@@ -1,8 +1,8 @@
 #include "cli/image_trace.h"
 
 #include "cli/say.h"
-#include "output/text.h"
-#include "output/trace_write.h"
+#include "output/text/text.h"
+#include "trace/write/trace_write.h"
 
 #include <errno.h>
 #include <string.h>

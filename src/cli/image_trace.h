@@ -2,7 +2,7 @@
 #ifndef CLI_IMAGE_TRACE_H
 #define CLI_IMAGE_TRACE_H
 
-#include "output/tables.h"
+#include "trace/live/tables.h"
 
 /* Whether its recorder got beyond setting up, which leaves no more than its intention. */
 bool image_trace_has_begun(const struct tables *tables);

@@ -1,9 +1,9 @@
 #include "cli/leftovers.h"
 
 #include "cli/say.h"
-#include "output/image_list.h"
-#include "output/json_text.h"
-#include "output/text.h"
+#include "trace/live/image_list.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
 
 #include <errno.h>
 #include <stdbool.h>

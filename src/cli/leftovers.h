@@ -2,7 +2,7 @@
 #ifndef CLI_LEFTOVERS_H
 #define CLI_LEFTOVERS_H
 
-#include "output/image.h"
+#include "trace/live/shm_image.h"
 
 #include <stdio.h>
 

@@ -2,15 +2,15 @@
  * adaptrace list: the events that -e takes, and whether they can be opened now.
  */
 #include "cli/commands.h"
-#include "cli/habits.h"
+#include "cli/foreign_options.h"
 #include "cli/plain_text.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "output/json_text.h"
-#include "output/text.h"
-#include "perf/event.h"
-#include "symbolize/array.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
+#include "perf/events/event.h"
+#include "base/array.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "cli/commands.h"
-#include "cli/cut_file.h"
-#include "cli/habits.h"
+#include "cli/truncated_file.h"
+#include "cli/foreign_options.h"
 #include "cli/say.h"
-#include "cli/stack.h"
-#include "perf/suggest.h"
+#include "cli/command_stack.h"
+#include "base/suggest.h"
 
 #include <errno.h>
 #include <fcntl.h>

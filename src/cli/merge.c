@@ -3,16 +3,16 @@
  */
 #include "cli/bounds.h"
 #include "cli/commands.h"
-#include "cli/habits.h"
+#include "cli/foreign_options.h"
 #include "cli/output_name.h"
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/record_options.h"
 #include "cli/say.h"
 #include "cli/trace_list.h"
 #include "hmb/arena.h"
-#include "output/merge.h"
-#include "output/new_file.h"
-#include "output/text.h"
+#include "trace/merge/merge.h"
+#include "base/new_file.h"
+#include "output/text/text.h"
 
 #include <argp.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "cli/output_name.h"
 
 #include "cli/say.h"
-#include "output/new_file.h"
+#include "base/new_file.h"
 
 #include <stdbool.h>
 #include <stdio.h>

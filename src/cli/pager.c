@@ -3,7 +3,7 @@
 #include "cli/bounds.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "symbolize/array.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <fcntl.h>

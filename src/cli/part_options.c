@@ -1,8 +1,8 @@
 #include "cli/part_options.h"
 
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
-#include "output/text.h"
+#include "output/text/text.h"
 
 #include <argp.h>
 #include <errno.h>

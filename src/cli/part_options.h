@@ -2,7 +2,7 @@
 #ifndef CLI_PART_OPTIONS_H
 #define CLI_PART_OPTIONS_H
 
-#include "output/part.h"
+#include "trace/part.h"
 
 /* All zeros: no part was asked for. */
 struct part_options {

@@ -1,7 +1,7 @@
 #include "cli/probe_place.h"
 
-#include "perf/suggest.h"
-#include "symbolize/find_function.h"
+#include "base/suggest.h"
+#include "symbolize/elf/find_function.h"
 
 #include <errno.h>
 #include <stdio.h>

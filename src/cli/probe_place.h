@@ -2,7 +2,7 @@
 #ifndef CLI_PROBE_PLACE_H
 #define CLI_PROBE_PLACE_H
 
-#include "perf/event.h"
+#include "perf/events/event.h"
 
 /* Completes a probe in a file; others are complete. 0, or -errno with one line in why. */
 int probe_place(struct event *event, char why[WHY_SIZE]);

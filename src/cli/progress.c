@@ -1,7 +1,7 @@
 #include "cli/progress.h"
 
 #include "cli/terminal.h"
-#include "perf/clock.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 #include "cli/commands.h"
 #include "cli/record_options.h"
-#include "cli/session.h"
+#include "record/session.h"
 
 int cmd_record(int argc, char **argv)
 {

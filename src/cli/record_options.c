@@ -1,11 +1,11 @@
 #include "cli/record_options.h"
 
-#include "cli/event_options.h"
-#include "cli/habits.h"
-#include "cli/period.h"
+#include "cli/record_events.h"
+#include "cli/foreign_options.h"
+#include "record/period.h"
 #include "cli/say.h"
-#include "cli/settle_options.h"
-#include "output/call_text.h"
+#include "cli/record_settle.h"
+#include "output/views/call_text.h"
 
 #include <argp.h>
 #include <ctype.h>

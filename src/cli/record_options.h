@@ -2,7 +2,7 @@
 #ifndef CLI_RECORD_OPTIONS_H
 #define CLI_RECORD_OPTIONS_H
 
-#include "cli/session_options.h"
+#include "record/config.h"
 
 /*
  * Fills options from the command line; they live as long as argv. 0, or the exit status of a

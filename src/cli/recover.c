@@ -5,7 +5,7 @@
 #include "cli/image_command.h"
 #include "cli/image_trace.h"
 #include "cli/say.h"
-#include "perf/cgroup.h"
+#include "perf/machine/cgroup.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cli/report_options.h"
 
-#include "cli/habits.h"
-#include "cli/reading.h"
+#include "cli/foreign_options.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
 
 #include <argp.h>

@@ -4,8 +4,8 @@
 
 #include "cli/part_options.h"
 #include "cli/row_options.h"
-#include "output/function_choice.h"
-#include "symbolize/module.h"
+#include "output/views/function_choice.h"
+#include "symbolize/modules/module.h"
 
 #include <stdbool.h>
 

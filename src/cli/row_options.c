@@ -1,9 +1,9 @@
 #include "cli/row_options.h"
 
-#include "cli/reading.h"
+#include "cli/open_trace.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "output/report_keys.h"
+#include "output/views/report_keys.h"
 
 #include <argp.h>
 #include <errno.h>

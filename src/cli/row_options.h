@@ -2,8 +2,8 @@
 #ifndef CLI_ROW_OPTIONS_H
 #define CLI_ROW_OPTIONS_H
 
-#include "output/report.h"
-#include "output/trace.h"
+#include "output/views/query.h"
+#include "trace/trace.h"
 
 enum row_option {
 	OPT_ALL = 256,

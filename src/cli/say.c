@@ -1,9 +1,9 @@
 #include "cli/say.h"
 #include "cli/plain_text.h"
-#include "output/text.h"
-#include "output/cut_stacks.h"
-#include "output/warnings.h"
-#include "perf/event.h"
+#include "output/text/text.h"
+#include "output/profile/cut_stacks.h"
+#include "output/profile/warnings.h"
+#include "perf/events/event.h"
 
 #include <argp.h>
 #include <stdarg.h>

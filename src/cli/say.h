@@ -2,7 +2,7 @@
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
-#include "perf/advice.h"
+#include "perf/machine/advice.h"
 
 #include <stdbool.h>
 #include <stdint.h>

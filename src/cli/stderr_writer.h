@@ -8,7 +8,7 @@
 #ifndef CLI_STDERR_WRITER_H
 #define CLI_STDERR_WRITER_H
 
-#include "perf/side_process.h"
+#include "base/side_process.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "cli/trace_list.h"
 
-#include "output/new_file.h"
-#include "symbolize/array.h"
+#include "base/new_file.h"
+#include "base/array.h"
 
 #include <dirent.h>
 #include <errno.h>

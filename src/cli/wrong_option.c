@@ -1,7 +1,7 @@
 #include "cli/wrong_option.h"
 
 #include "cli/say.h"
-#include "perf/suggest.h"
+#include "base/suggest.h"
 
 #include <argp.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-#include "output/convert.h"
-#include "output/otf2.h"
+#include "output/convert/convert.h"
+#include "output/otf2/otf2.h"
 
 #include <stddef.h>
 

@@ -14,7 +14,7 @@
 #define PRELOAD_PRELOAD_H
 
 #include "preload/mpi_calls.h"
-#include "preload/ring.h"
+#include "preload/call_ring.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 #include "symbolize/kernel_symbols.h"
-#include "symbolize/arch.h"
+#include "symbolize/unwind/arch.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #ifndef SYMBOLIZE_KERNEL_SYMBOLS_H
 #define SYMBOLIZE_KERNEL_SYMBOLS_H
 
-#include "symbolize/symbol_table.h"
+#include "symbolize/elf/symbol_table.h"
 
 #include <stdbool.h>
 

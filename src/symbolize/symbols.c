@@ -1,14 +1,14 @@
 #include "symbolize/symbols.h"
-#include "symbolize/elf_symbols.h"
-#include "symbolize/jitdump.h"
-#include "symbolize/kernel_code.h"
+#include "symbolize/elf/elf_symbols.h"
+#include "symbolize/jit/jitdump.h"
+#include "symbolize/modules/kernel_code.h"
 #include "symbolize/kernel_symbols.h"
-#include "symbolize/language_names.h"
-#include "symbolize/lines.h"
-#include "symbolize/perf_map.h"
-#include "symbolize/readable.h"
+#include "symbolize/elf/language_names.h"
+#include "symbolize/dwarf/lines.h"
+#include "symbolize/jit/perf_map.h"
+#include "symbolize/elf/readable.h"
 #include "symbolize/symbols_aside.h"
-#include "symbolize/target_file.h"
+#include "symbolize/modules/target_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -12,9 +12,9 @@
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H
 
-#include "symbolize/module.h"
-#include "symbolize/source.h"
-#include "symbolize/source_identity.h"
+#include "symbolize/modules/module.h"
+#include "symbolize/elf/source.h"
+#include "symbolize/modules/source_identity.h"
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 #include "symbolize/symbols_aside.h"
-#include "symbolize/lines.h"
-#include "symbolize/mount_point.h"
+#include "symbolize/dwarf/lines.h"
+#include "symbolize/modules/mount_point.h"
 
 #include <errno.h>
 #include <limits.h>

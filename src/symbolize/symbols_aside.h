@@ -5,7 +5,7 @@
 #ifndef SYMBOLIZE_SYMBOLS_ASIDE_H
 #define SYMBOLIZE_SYMBOLS_ASIDE_H
 
-#include "perf/side_process.h"
+#include "base/side_process.h"
 #include "symbolize/symbols.h"
 
 #define ASIDE_MAX_MOUNTS 8

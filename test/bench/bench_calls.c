@@ -4,7 +4,7 @@
  */
 #include "bench.h"
 
-#include "cli/calls_process.h"
+#include "record/calls/calls_process.h"
 #include "hmb/call_run.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * The price of one sample, several times over: how well does it repeat, and what does it grow with?
  */
-#include "perf/cost.h"
-#include "perf/event.h"
+#include "perf/sampler/cost.h"
+#include "perf/events/event.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "flat.h"
 #include "hmb/cct.h"
-#include "output/trace.h"
+#include "trace/trace.h"
 
 enum { SIZE = 100 << 20, BATCH = 256, TURNS = 15, FRAMES = 20, MAX_PATH = 1024 };
 

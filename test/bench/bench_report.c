@@ -12,10 +12,10 @@
 
 #include "trace_symbols.h"
 #include "bench.h"
-#include "output/tables.h"
-#include "output/trace_write.h"
+#include "trace/live/tables.h"
+#include "trace/write/trace_write.h"
 #include "program.h"
-#include "symbolize/module.h"
+#include "symbolize/modules/module.h"
 
 enum { BUDGET = 100 << 20, PERIOD = 97081, MODULES = 4, FUNCTION = 0x400, FUNCTIONS = 0x1000 };
 

@@ -2,8 +2,8 @@
 #ifndef UNWIND_ENGINES_H
 #define UNWIND_ENGINES_H
 
-#include "perf/ring.h"
-#include "symbolize/unwind.h"
+#include "perf/sampler/kernel_ring.h"
+#include "symbolize/unwind/unwind.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -149,7 +149,7 @@ def read_firefox(path):
 
 def read_pprof(path):
     """By way of protoc --decode, which writes text: {field: [number, string or the same again]}."""
-    proto = os.path.join(os.path.dirname(__file__), "../../src/output/pprof.proto")
+    proto = os.path.join(os.path.dirname(__file__), "../../src/output/convert/pprof.proto")
     text = subprocess.run(["protoc", "--decode=pprof.Profile", "-I" + os.path.dirname(proto), proto],
                           input=gzip.open(path).read(), stdout=subprocess.PIPE, check=True).stdout
     top = collections.defaultdict(list)

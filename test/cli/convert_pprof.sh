@@ -11,7 +11,7 @@ files = [profile["string_table"][m["filename"][0]] for m in profile["mapping"]]
 assert files == ["/opt/app", "/usr/lib/libx.so"], files
 EOF
 # Mappings with their build-ids, and the period of the first event.
-zcat reduced.pb.gz | protoc --decode=pprof.Profile -I "$here/../../src/output" pprof.proto >text
+zcat reduced.pb.gz | protoc --decode=pprof.Profile -I "$here/../../src/output/convert" pprof.proto >text
 grep -q 'a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1a1' text || fail "no build-id"
 grep -q '^period: 1553296$' text || fail "the period is not the last one"
 for member in start_time_ns:time_nanos wall_ns:duration_nanos; do

@@ -60,7 +60,7 @@ assert touching > 0.5 * faults["total"], touching
 END
 "$ADAPTRACE" convert --firefox -e page-faults:u adaptrace.atr 2>err && fail "by itself in firefox"
 one_complaint err "is a counter" || fail "not one line"
-proto=$here/../../src/output
+proto=$here/../../src/output/convert
 if command -v protoc >/dev/null; then
 	gzip -dc adaptrace.pb.gz |
 		protoc --decode_raw >decoded || fail "the profile cannot be decoded"

@@ -66,7 +66,7 @@ sys.stdin.read()
 print(int.from_bytes(os.pread(memory, 4, 12), "little"))
 END_OF_PROGRAM
 mkfifo over
-version=$(sed -n 's/^#define RING_VERSION *//p' "$here/../../src/preload/ring.h")
+version=$(sed -n 's/^#define RING_VERSION *//p' "$here/../../src/preload/call_ring.h")
 pretend() { # SEALS COMMAND...: sets $taken
 	seals=$1 name=pretender-$$-$seals
 	shift

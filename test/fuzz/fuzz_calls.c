@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls_process.h"
-#include "cli/calls_put.h"
-#include "output/trace_calls.h"
-#include "output/trace_write.h"
+#include "record/calls/calls_process.h"
+#include "record/calls/calls_put.h"
+#include "trace/trace_calls.h"
+#include "trace/write/trace_write.h"
 
 enum { HEAD = 2, NR_RINGS = 4, RAW = 0x80, ROUND = 0x40, ENDED = 0x20 };
 

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbolize/jitdump.h"
-#include "symbolize/perf_map.h"
+#include "symbolize/jit/jitdump.h"
+#include "symbolize/jit/perf_map.h"
 
 #define MOST_ADDRESSES 256
 

@@ -10,11 +10,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "symbolize/cfi.h"
+#include "symbolize/unwind/cfi.h"
 #include "fuzz_mutate.h"
-#include "symbolize/arch.h"
+#include "symbolize/unwind/arch.h"
 #include "symbolize/symbols.h"
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #define MOST_ADDRESSES 64
 #define BASE           0x100000000ULL

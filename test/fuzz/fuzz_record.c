@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/session.h"
-#include "output/trace.h"
-#include "output/trace_write.h"
-#include "perf/sampler_state.h"
+#include "record/session.h"
+#include "trace/trace.h"
+#include "trace/write/trace_write.h"
+#include "perf/sampler/sampler_state.h"
 
 enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, ID = 100, HEAD = 3 };
 

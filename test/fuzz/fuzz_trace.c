@@ -13,13 +13,13 @@
 #include <unistd.h>
 
 #include "fuzz_mutate.h"
-#include "output/convert.h"
-#include "output/dump.h"
-#include "output/info.h"
-#include "output/merge.h"
-#include "output/new_folder.h"
-#include "output/report_diff.h"
-#include "output/report_job.h"
+#include "output/convert/convert.h"
+#include "output/report/dump.h"
+#include "output/report/info.h"
+#include "trace/merge/merge.h"
+#include "base/new_folder.h"
+#include "output/report/report_diff.h"
+#include "output/views/job.h"
 #include "seal.h"
 
 #define BUDGET ((size_t)1 << 20)

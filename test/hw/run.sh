@@ -5,7 +5,7 @@ set -eu
 build=$1 hw=$1/hw arm=$1/hw/arm64/build
 units='test_unwind test_unwind_step'
 # shellcheck disable=SC2046,SC2086 # words
-test/hw/cross.sh "$hw" arm64 all $(printf 'unit/%s ' $units) hw/host hw/kicker \
+test/hw/cross.sh "$hw" arm64 all $(printf 'unit/symbolize/%s ' $units) hw/host hw/kicker \
 	targets/frames_signed || { [ $? = 77 ] && exit 0; exit 1; }
 
 root=$hw/arm64/root
@@ -13,7 +13,7 @@ set -- "$root/bin/busybox=/bin/busybox" "$root/usr/bin/perf=/bin/perf" \
 	test/hw/guest/init=/init test/hw/guest/test=/test "$arm/adaptrace=/bin/adaptrace"
 for t in shares quarters frames frames_signed; do set -- "$@" "$arm/targets/$t=/bin/$t"; done
 for t in host kicker; do set -- "$@" "$arm/hw/$t=/bin/$t"; done
-for t in $units; do set -- "$@" "$arm/unit/$t=/build/unit/$t"; done
+for t in $units; do set -- "$@" "$arm/unit/symbolize/$t=/build/unit/symbolize/$t"; done
 for t in asm deep deep_debug_frame deep_static signal stack; do
 	set -- "$@" "$arm/targets/step_$t=/build/targets/step_$t"
 done

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/trace_write.h"
-#include "symbolize/module.h"
+#include "trace/write/trace_write.h"
+#include "symbolize/modules/module.h"
 #include "random.h"
 #include "trace_symbols.h"
 

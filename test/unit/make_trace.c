@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/escape.h"
-#include "output/frame_names.h"
-#include "output/trace.h"
-#include "output/trace_write.h"
-#include "symbolize/module.h"
+#include "output/text/escape.h"
+#include "output/profile/frame_names.h"
+#include "trace/trace.h"
+#include "trace/write/trace_write.h"
+#include "symbolize/modules/module.h"
 #include "random.h"
 #include "trace_symbols.h"
 

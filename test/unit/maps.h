@@ -2,7 +2,7 @@
 #ifndef UNIT_MAPS_H
 #define UNIT_MAPS_H
 
-#include "symbolize/space.h"
+#include "symbolize/modules/space.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "perf/sampler.h"
+#include "perf/sampler/sampler.h"
 
 /* The clock for user code; skips the case where there is no sampling. */
 static inline void parse_clock(struct event *event)

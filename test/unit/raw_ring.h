@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "perf/record.h"
-#include "perf/ring.h"
+#include "perf/sampler/record.h"
+#include "perf/sampler/kernel_ring.h"
 
 enum { RAW_MOST = 65528, WRAPPED_SIZE = 65536 };
 

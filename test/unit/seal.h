@@ -4,7 +4,7 @@
 
 #include <xxhash.h>
 
-#include "output/trace_format.h"
+#include "trace/format.h"
 
 /* The directory must lie within the bytes; sections that do not are left alone. */
 static inline void seal(unsigned char *bytes, size_t size)

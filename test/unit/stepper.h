@@ -13,8 +13,8 @@
 #include "cases.h"
 #include "maps.h"
 #include "stepping.h"
-#include "symbolize/unwind.h"
-#include "symbolize/walk.h"
+#include "symbolize/unwind/unwind.h"
+#include "symbolize/unwind/walk.h"
 #include "target_path.h"
 
 #include <elf.h>

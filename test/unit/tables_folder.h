@@ -3,7 +3,7 @@
 #define TEST_TABLES_FOLDER_H
 
 #include "cases.h"
-#include "output/tables.h"
+#include "trace/live/tables.h"
 
 #include <stdio.h>
 #include <stdlib.h>

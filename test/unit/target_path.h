@@ -17,7 +17,7 @@ static inline void target_path(char path[4096], const char *name)
 
 	assert_true(n > 0);
 	path[n] = 0;
-	snprintf(strrchr(path, '/'), 90, "/../targets/%s", name);
+	snprintf(strrchr(path, '/'), 90, "/../../targets/%s", name);
 }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TEST_TASK_RECORDS_H
 #define TEST_TASK_RECORDS_H
 
-#include "cli/tasks.h"
+#include "record/tasks/tasks.h"
 
 static inline void say_fork(struct tasks *tasks, uint32_t parent, uint32_t pid, uint32_t tid,
                             uint64_t time)

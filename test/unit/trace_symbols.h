@@ -8,7 +8,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "output/trace_format.h"
+#include "trace/format.h"
 
 struct named_range {
 	uint32_t module, lo, hi;

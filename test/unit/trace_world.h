@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "output/trace_file.h"
-#include "output/trace_write.h"
+#include "trace/trace_file.h"
+#include "trace/write/trace_write.h"
 #include "random.h"
 #include "tables_folder.h"
 #include "trace_symbols.h"

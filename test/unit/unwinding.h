@@ -4,7 +4,7 @@
 
 #include "cases.h"
 #include "maps.h"
-#include "symbolize/unwind.h"
+#include "symbolize/unwind/unwind.h"
 
 #include <stdlib.h>
 #include <unistd.h>

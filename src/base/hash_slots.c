@@ -1,0 +1,55 @@
+#include "base/hash_slots.h"
+
+#include "base/large_array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_SHIFT 12
+
+/* The first slot that is free. */
+static void put_slot(struct node_table *table, struct node_slot slot)
+{
+	uint32_t mask = (1U << table->shift) - 1, i = node_slot_at(table, slot.hash);
+
+	while (table->slots[i].node)
+		i = (i + 1) & mask;
+	table->slots[i] = slot;
+}
+
+static int table_grow(struct node_table *table)
+{
+	struct node_table grown = {.nr = table->nr, .shift = FIRST_SHIFT};
+	size_t nr = table->slots ? (size_t)1 << table->shift : 0;
+
+	if (table->shift == 31)
+		return -ENOMEM;
+	if (nr)
+		grown.shift = table->shift + 1;
+	grown.slots = memory_new((size_t)1 << grown.shift, sizeof(*grown.slots));
+	if (!grown.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		if (table->slots[i].node)
+			put_slot(&grown, table->slots[i]);
+	free(table->slots);
+	*table = grown;
+	return 0;
+}
+
+/* Two in three slots at most are taken. */
+int node_table_put(struct node_table *table, uint32_t node, uint32_t hash)
+{
+	if ((!table->slots || (uint64_t)table->nr * 3 >= (uint64_t)2 << table->shift) &&
+	    table_grow(table))
+		return -ENOMEM;
+	put_slot(table, (struct node_slot){node + 1, hash});
+	table->nr++;
+	return 0;
+}
+
+void node_table_fini(struct node_table *table)
+{
+	free(table->slots);
+	*table = (struct node_table){0};
+}

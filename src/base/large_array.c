@@ -1,0 +1,51 @@
+#include "base/large_array.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LARGE ((size_t)4 << 20)
+
+/*
+ * What every sample looks into somewhere is spread over less pages where these are large: a look-up
+ * by itself waits for the page tables longer than for the memory.
+ */
+static void *spread_over_less(void *memory, size_t nr, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
+
+	if (memory && nr * size >= LARGE) {
+		start = (start + page - 1) & ~(page - 1);
+		madvise((void *)start, ((uintptr_t)memory + nr * size - start) & ~(page - 1),
+		        MADV_HUGEPAGE);
+	}
+	return memory;
+}
+
+void *memory_new(size_t nr, size_t size)
+{
+	return spread_over_less(calloc(nr, size), nr, size);
+}
+
+/* The same, but only what there was before is in it. */
+static void *memory_grown(void *memory, size_t nr, size_t size)
+{
+	return spread_over_less(reallocarray(memory, nr, size), nr, size);
+}
+
+uint32_t memory_add(void **entries, uint32_t *nr, uint32_t *room, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 256;
+	void *grown;
+
+	if (*nr == *room) {
+		grown = *nr < MEMORY_MAX_NR / 2 ? memory_grown(*entries, wanted, size) : NULL;
+		if (!grown)
+			return UINT32_MAX;
+		*entries = grown;
+		*room = wanted;
+	}
+	memset((char *)*entries + *nr * size, 0, size);
+	return (*nr)++;
+}

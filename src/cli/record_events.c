@@ -1,0 +1,105 @@
+#include "cli/record_events.h"
+
+#include "cli/probe_place.h"
+#include "cli/say.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+static int too_many(const char *name, const char *most)
+{
+	say("too many at '%s'; at most %s", name, most);
+	return -E2BIG;
+}
+
+/* The end of the first event in a list: commas between slashes are a PMU's, and functions of C++
+ * have some. */
+static const char *event_end(const char *list)
+{
+	bool inside = false, is_probe = !strncmp(list, "uprobe:", strlen("uprobe:"));
+
+	for (; *list && (inside || is_probe || *list != ','); list++)
+		inside ^= *list == '/';
+	return list;
+}
+
+/* Puts an event, or a counter, where there is room for it. */
+static int add_event(struct event *events, unsigned *nr, const char *name)
+{
+	char why[WHY_SIZE];
+
+	if (event_parse(&events[*nr], name, why) || probe_place(&events[*nr], why)) {
+		say("%s", why);
+		return -EINVAL;
+	}
+	++*nr;
+	return 0;
+}
+
+static int add_sampled(struct options *options, const char *name)
+{
+	if (options->nr_events == SAMPLER_MAX_EVENTS)
+		return too_many(name, "16 events can be sampled at once");
+	return add_event(options->events, &options->nr_events, name);
+}
+
+static int add_counter(struct options *options, const char *name)
+{
+	if (options->nr_counters == COUNTERS_MAX)
+		return too_many(name, "8 counters can be read with a sample");
+	return add_event(options->counters, &options->nr_counters, name);
+}
+
+static int add_parts(struct options *options, const char *name,
+                     int (*add)(struct options *options, const char *name))
+{
+	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
+	unsigned nr;
+	int err = 0;
+
+	if (event_expand(name, parts, &nr, why)) {
+		say("%s", why);
+		return -EINVAL;
+	}
+	for (unsigned i = 0; !err && i < nr; i++)
+		err = add(options, parts[i]);
+	return err;
+}
+
+static int add_list(struct options *options, const char *list,
+                    int (*add)(struct options *options, const char *name))
+{
+	char name[EVENT_NAME_MAX];
+	int err = 0;
+
+	if (*list == '{') {
+		say("'%s' is a group; -e EVENT --counters EVENT,... reads others with every sample "
+		    "of the first",
+		    list);
+		return -EINVAL;
+	}
+	do {
+		const char *end = event_end(list);
+
+		if ((size_t)(end - list) >= sizeof(name)) {
+			say("no such event: '%s'; adaptrace list shows those here", list);
+			return -EINVAL;
+		}
+		memcpy(name, list, (size_t)(end - list));
+		name[end - list] = '\0';
+		err = add_parts(options, name, add);
+		list = *end ? end + 1 : end;
+	} while (*list && !err);
+	return err;
+}
+
+int event_options_sample(struct options *options, const char *list)
+{
+	return add_list(options, list, add_sampled);
+}
+
+int event_options_count(struct options *options, const char *list)
+{
+	return add_list(options, list, add_counter);
+}

@@ -1,0 +1,325 @@
+#include "cli/record_settle.h"
+
+#include "cli/record_counters.h"
+#include "cli/record_events.h"
+#include "cli/output_name.h"
+#include "record/period.h"
+#include "record/memory_room.h"
+#include "cli/say.h"
+#include "base/new_file.h"
+#include "perf/machine/machine.h"
+#include "perf/machine/permission.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say_user_only(const struct event *event)
+{
+	struct permission permission;
+	struct advice advice;
+	char line[WHY_SIZE];
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_KERNEL, 0);
+	advice_line(&advice, line, sizeof(line));
+	say("not permitted to sample the kernel: user code only (%s)%s%s", event->name,
+	    *line ? "; " : "", line);
+}
+
+/*
+ * The default event gives way to what is permitted and there, with a line; an event that was asked
+ * for by name does not.
+ */
+static int settle_event(struct options *options, unsigned e)
+{
+	struct event *event = &options->events[e];
+	char why[WHY_SIZE];
+	int err;
+
+	if (event->freq && event->unit == EVENT_COUNT) {
+		say("freq= is for clocks, not for '%s'; try period=N", event->name);
+		return -EINVAL;
+	}
+	if (event->freq > FREQUENCY_MAX || event->period > PERIOD_MAX) {
+		say("impossible %s of '%s'; at most %llu", event->freq ? "frequency" : "period",
+		    event->name,
+		    event->freq ? (unsigned long long)FREQUENCY_MAX
+		                : (unsigned long long)PERIOD_MAX);
+		return -EINVAL;
+	}
+	err = event_probe(event);
+	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(event)) {
+		err = event_probe(event);
+		if (!err && !options->user_only)
+			say_user_only(event);
+		options->user_only |= !err;
+	}
+	if (!err)
+		return 0;
+	event_explain(event, err, why);
+	say("%s", why);
+	return -EINVAL;
+}
+
+/*
+ * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
+ * frequency wants a clock.
+ */
+static int default_event(struct options *options)
+{
+	char why[WHY_SIZE];
+	struct event cycles;
+	int err;
+
+	if (options->frequency > 0)
+		return event_options_sample(options, "cpu-clock");
+	err = event_parse(&cycles, "cycles", why);
+	if (!err)
+		err = event_probe(&cycles);
+	/* Permission is asked for before existence. */
+	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(&cycles))
+		err = event_probe(&cycles);
+	if (!err)
+		return event_options_sample(options, "cycles");
+	if (options->period) {
+		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
+		return -EINVAL;
+	}
+	/* who is refused is told so by the clock */
+	if (!options->quiet && err != -EACCES && err != -EPERM && err != -ENOSYS)
+		say("no hardware counters here: sampling cpu-clock instead of cycles");
+	return event_options_sample(options, "cpu-clock");
+}
+
+/* Reports and formats know events by their names, the sides that were left to them included. */
+static int find_repeated(const struct options *options, unsigned e)
+{
+	const char *name = options->events[e].name;
+
+	for (unsigned i = 0; i < e; i++) {
+		if (strcmp(name, options->events[i].name) != 0)
+			continue;
+		say("cannot sample '%s' twice; give -e %s once", name, name);
+		return -EEXIST;
+	}
+	return 0;
+}
+
+bool options_have_clock(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_NS)
+			return true;
+	return false;
+}
+
+/* -F and -c must be of use to at least one event. */
+static int settle_rates(const struct options *options)
+{
+	bool free_event = false, free_clock = false;
+
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		const struct event *event = &options->events[e];
+		bool is_free = !event->period && !event->freq;
+
+		free_event |= is_free;
+		free_clock |= is_free && event->unit == EVENT_NS;
+	}
+	if (options->frequency > 0 && !options_have_clock(options))
+		say("-F is for clocks, not for '%s'; try -c PERIOD", options->events[0].name);
+	else if (options->frequency > 0 && !free_clock)
+		say("-F is for clocks that name no freq= or period= of their own");
+	else if (options->period && !free_event)
+		say("-c is for events that name no freq= or period= of their own");
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static void settle_period(const struct options *options, const struct event *event)
+{
+	uint64_t asked = event->period || event->freq ? event->period : options->period;
+	uint64_t given = period_base(event, options->frequency, options->period);
+
+	if (event->unit == EVENT_NS && asked && given != asked)
+		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
+		    (unsigned long long)asked, event->name, (unsigned long long)given);
+}
+
+/* Branch stacks are there for events of the processor that has them. */
+static int settle_branches(struct options *options)
+{
+	const struct advice advice = {ADVICE_NO_BRANCHES};
+	struct machine machine;
+	char line[WHY_SIZE];
+
+	if (options->stack.mode != TRACE_STACKS_LBR)
+		return 0;
+	machine_read(&machine);
+	options->stack.branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (!event_probe_branches(&options->events[e]))
+			continue;
+		advice_line(&advice, line, sizeof(line));
+		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
+		    options->stack.branches
+		            ? "only events of the processor have branch stacks; try "
+		              "-g dwarf, or -e cycles"
+		            : line);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* What recovers a trace knows it by this name. */
+static void find_place(const char *path, char place[PATH_MAX])
+{
+	char copy[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
+	const char *folder;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	snprintf(name, sizeof(name), "%s", path);
+	folder = dirname(copy);
+	/* Else one above it is closed to us, and it will do from here. */
+	if (realpath(folder, real))
+		folder = real;
+	if (snprintf(place, PATH_MAX, "%s/%s", folder, basename(name)) >= PATH_MAX)
+		snprintf(place, PATH_MAX, "%s", path);
+}
+
+static void say_no_place(const char *output, int err)
+{
+	struct permission permission;
+	struct advice advice;
+
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
+	if (err != -EMFILE || !say_advice("cannot start recording: ", &advice))
+		say("cannot write to '%s': %s; -o names another place", output,
+		    err == -ENOENT ? "its folder does not exist" : new_file_error(err));
+}
+
+static int settle_output(struct options *options)
+{
+	const char *pattern = options->output_pattern;
+	const char *why = output_name(pattern, options->output);
+	int err;
+
+	if (why) {
+		say("cannot write to '%s': %s", pattern ? pattern : "", why);
+		return -EINVAL;
+	}
+	/* At once, not after hours of recording. */
+	err = new_file_settle(options->output, options->settled, sizeof(options->settled));
+	if (err)
+		say_no_place(options->output, err);
+	else
+		find_place(options->output, options->place);
+	return err;
+}
+
+/* Without it the kernel's answers would be taken for what they are not. */
+static int settle_proc(void)
+{
+	const struct advice advice = machine_advise_proc();
+
+	return say_advice("cannot record: ", &advice) ? -ENOENT : 0;
+}
+
+/* Who may not sample whole CPUs is told so before anything else is tried. */
+static int settle_wide(const struct options *options)
+{
+	struct permission permission;
+	struct advice advice;
+
+	if (!options->wide)
+		return 0;
+	permission_read(&permission);
+	advice = permission_advise(&permission, PERMISSION_CPU, 0);
+	return say_advice(options->cgroup ? "cannot sample a cgroup: "
+	                                  : "cannot sample whole CPUs: ",
+	                  &advice)
+	               ? -EINVAL
+	               : 0;
+}
+
+/* Later every process would be refused, one by one. */
+static int settle_calls(const struct options *options)
+{
+	struct advice advice;
+
+	if (!options->calls.wanted)
+		return 0;
+	advice = room_advise_calls();
+	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
+}
+
+/* Which options say nothing, or something else, where others are given. */
+static int settle_combination(const struct options *options)
+{
+	const bool running = options->nr_attach || options->wide;
+	const struct {
+		bool wrong;
+		const char *why;
+	} rules[] = {
+		{!options->command && !running,
+	         "nothing to record; try 'adaptrace record ./app', -p PID or -a"},
+		{options->command && options->duration,
+	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
+	         "seconds by adaptrace record timeout 10 COMMAND"},
+		{options->calls.tuned && !options->calls.wanted,
+	         "--events-share, --events-policy and --events-wait are for --mpi"},
+		{options->calls.wanted && running,
+	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
+		{options->calls.wanted && options->delay,
+	         "--mpi works from a program's start: it excludes --delay"},
+		{options->wide && options->nr_attach,
+	         "-p and -a, -C or --cgroup exclude each other"},
+		{options->frequency > 0 && options->period,
+	         "-F and -c exclude each other; for one event write EVENT:freq=HZ or "
+	         "EVENT:period=N"},
+		{options->wide && options->inherit,
+	         "--inherit is for one program, not for -a, -C or --cgroup"},
+		{options->stack.engine_given && options->stack.mode != TRACE_STACKS_DWARF,
+	         "--unwinder is for -g dwarf: nothing else needs one"},
+		{options->stack.max_given && options->stack.mode == TRACE_STACKS_NONE,
+	         "--max-stack is for stacks, which -g none leaves out"},
+	};
+
+	for (size_t i = 0; i < sizeof(rules) / sizeof(*rules); i++)
+		if (rules[i].wrong) {
+			say("%s", rules[i].why);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+/* The habit of perf record -p PID sleep 10. */
+static void settle_until(struct options *options)
+{
+	if (!options->nr_attach)
+		return;
+	options->until = options->command;
+	options->command = NULL;
+}
+
+int settle_options(struct options *options)
+{
+	settle_until(options);
+	if (settle_proc() || settle_combination(options) || settle_wide(options) ||
+	    settle_output(options) || settle_calls(options))
+		return -EINVAL;
+	if (!options->nr_events && default_event(options))
+		return -EINVAL;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		if (settle_event(options, e) || find_repeated(options, e))
+			return -EINVAL;
+		settle_period(options, &options->events[e]);
+	}
+	if (settle_branches(options) || counter_options_settle(options) || settle_rates(options))
+		return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,13 @@
+/* Names of a trace looked up again, with the files of this machine: report --symbols. */
+#ifndef CLI_RENEW_NAMES_H
+#define CLI_RENEW_NAMES_H
+
+#include "trace/trace.h"
+#include "symbolize/modules/module.h"
+
+/* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
+int late_names(struct trace *trace, const struct debug_places *places);
+/* Says why lines are missing that are there, by flags of a run. */
+void late_names_say_lineless(uint32_t flags);
+
+#endif

@@ -1,0 +1,11 @@
+/* Files that end, or cannot be read any further, while a command reads them. */
+#ifndef CLI_TRUNCATED_FILE_H
+#define CLI_TRUNCATED_FILE_H
+
+/*
+ * From now on such a file is named on standard error and ends the program with 1: what is mapped
+ * has no other way to tell than a signal.
+ */
+void cut_file_tell(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* The Firefox Profiler's tables that all threads share; for firefox.c and firefox_tables.c alone.
+ */
+#ifndef OUTPUT_CONVERT_FIREFOX_H
+#define OUTPUT_CONVERT_FIREFOX_H
+
+#include "output/convert/spool.h"
+
+enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER, CATEGORY_CALLS };
+
+struct firefox {
+	struct conversion *conversion;
+	const struct trace *trace;
+	const struct trace_event *event;
+	struct spool *spool;
+	const struct paths *paths; /* the spool's */
+	FILE *file;
+	struct map64 libs;  /* by the string of the path */
+	uint32_t *lib_name; /* functions whose modules they are */
+	uint32_t nr_libs;
+	struct map64 files;  /* numbers by the string of the path */
+	uint32_t *file_name; /* and the strings */
+	uint32_t nr_files;
+	struct map64 functions; /* numbers by name and file */
+	uint32_t *function_of;  /* for each place */
+	uint32_t *place_of;     /* for each function one of its places */
+	uint32_t *process_of;   /* see processes.h */
+	uint64_t start;         /* ns: time 0 */
+	bool time_event;        /* weights are ns */
+};
+
+/* What the tables refer to, when all paths are known. 0 or -ENOMEM. */
+int firefox_find_names(struct firefox *firefox);
+void firefox_free_names(struct firefox *firefox);
+
+/* The members "libs" and "shared" of the profile, with a comma behind. */
+void firefox_print_tables(const struct firefox *firefox);
+/* The number of the string "Reduction"; those of the trace's regions follow. */
+uint32_t firefox_reduction_string(const struct firefox *firefox);
+
+/* Nanoseconds as milliseconds, exactly. */
+void firefox_print_ms(FILE *file, uint64_t ns);
+uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time);
+
+/* The member "markers" of a thread; the first one shows what is of the whole run. 0 or -errno. */
+int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * The pieces that the tables of functions and lines of a trace cut its code into: all frames of a
+ * piece are in one function and at one place of the source.
+ *
+ *     symbols      [ main           )   [ f     )
+ *     lines          12   13             7
+ *     pieces       |0|1  |2         | - |3      | -
+ */
+#ifndef OUTPUT_PROFILE_FRAME_PIECES_H
+#define OUTPUT_PROFILE_FRAME_PIECES_H
+
+#include "trace/trace.h"
+
+struct frame_piece {
+	uint64_t start; /* frame · 2, ascending; and 1: what follows is in no function */
+	uint32_t chain; /* where in chains of names, + 1; 0: not there yet */
+};
+
+struct frame_pieces {
+	struct frame_piece *pieces;
+	uint32_t nr;
+	/* Each module's code in stretches of equal length: the piece that each begins in. */
+	struct frame_stretches *modules;
+	uint32_t *first;
+	uint32_t nr_modules;
+};
+
+struct frame_stretches {
+	uint32_t base; /* offset of the first */
+	uint32_t at;   /* in first; one more than there are stretches */
+	uint32_t nr;   /* 0: the module has no functions */
+	unsigned shift;
+};
+
+/* 0 or -ENOMEM. */
+int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace);
+void frame_pieces_fini(struct frame_pieces *pieces);
+
+/* A frame's piece; NULL: it is in no function. */
+static inline struct frame_piece *frame_pieces_find(const struct frame_pieces *pieces,
+                                                    uint64_t frame)
+{
+	const struct frame_stretches *stretches;
+	uint32_t low, high;
+	uint64_t stretch;
+
+	if (frame >> 32 >= pieces->nr_modules)
+		return NULL;
+	stretches = &pieces->modules[frame >> 32];
+	stretch = ((frame & UINT32_MAX) - stretches->base) >> stretches->shift;
+	if (stretch >= stretches->nr)
+		return NULL;
+	low = pieces->first[stretches->at + stretch];
+	high = pieces->first[stretches->at + stretch + 1];
+	while (low < high) {
+		uint32_t middle = low + (high - low + 1) / 2;
+
+		if (pieces->pieces[middle].start <= (frame << 1 | 1))
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return pieces->pieces[low].start & 1 ? NULL : &pieces->pieces[low];
+}
+
+#endif

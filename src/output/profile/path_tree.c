@@ -1,0 +1,426 @@
+#include "output/profile/path_tree.h"
+
+#include "base/large_array.h"
+
+#include "base/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */
+
+struct chain_link {
+	uint64_t frame;
+	uint32_t context;
+};
+
+/* --- children --------------------------------------------------------------------------------- */
+
+/*
+ * Most nodes have a child or two, which are found by following links. Those of a node with more
+ * are in a table, all of them, for programs may call thousands of functions from one place.
+ */
+#define MAX_NARROW 2
+
+static int put_into_table(struct path_tree *tree, uint32_t node)
+{
+	const struct path_node *entry = &tree->nodes[node];
+
+	return node_table_put(&tree->children, node, node_hash(entry->parent, entry->name));
+}
+
+static int widen(struct path_tree *tree, uint32_t parent)
+{
+	struct path_node *nodes = tree->nodes;
+	int err = 0;
+
+	nodes[parent].wide = 1;
+	for (uint32_t i = nodes[parent].links.child; i && !err; i = nodes[i].links.sibling)
+		err = put_into_table(tree, i);
+	return err;
+}
+
+static uint32_t find_wide_child(const struct path_tree *tree, uint32_t parent, uint32_t name)
+{
+	const struct path_node *nodes = tree->nodes;
+	const struct node_slot *slot = node_slot_first(&tree->children, node_hash(parent, name));
+
+	while (slot &&
+	       (nodes[slot->node - 1].parent != parent || nodes[slot->node - 1].name != name))
+		slot = node_slot_next(&tree->children, slot);
+	return slot ? slot->node - 1 : PATH_NONE;
+}
+
+/* PATH_NONE: it is not there; then nr is how many are, up to a few. */
+static uint32_t find_child(const struct path_tree *tree, uint32_t parent, uint32_t name,
+                           unsigned *nr)
+{
+	const struct path_node *nodes = tree->nodes;
+	uint32_t i;
+
+	*nr = 0;
+	if (nodes[parent].wide)
+		return find_wide_child(tree, parent, name);
+	for (i = nodes[parent].links.child; i; i = nodes[i].links.sibling, ++*nr)
+		if (nodes[i].name == name)
+			return i;
+	return PATH_NONE;
+}
+
+static uint32_t add_node(struct path_tree *tree)
+{
+	if (tree->with_self && memory_add((void **)&tree->self, &tree->nr_self, &tree->self_room,
+	                                  sizeof(*tree->self)) == PATH_NONE)
+		return PATH_NONE;
+	return memory_add((void **)&tree->nodes, &tree->nr, &tree->room, sizeof(*tree->nodes));
+}
+
+static int add_child(struct path_tree *tree, uint32_t parent, uint32_t node, uint32_t name)
+{
+	struct path_node *nodes = tree->nodes;
+
+	nodes[node].parent = parent;
+	nodes[node].name = name & PATH_MAX_NAME;
+	nodes[node].links.sibling = nodes[parent].links.child;
+	nodes[parent].links.child = node;
+	return nodes[parent].wide ? put_into_table(tree, node) : 0;
+}
+
+/* PATH_NONE: no memory. */
+static uint32_t child_of(struct path_tree *tree, uint32_t parent, uint32_t name)
+{
+	unsigned nr;
+	uint32_t node = find_child(tree, parent, name, &nr);
+
+	if (node != PATH_NONE)
+		return node;
+	if (nr == MAX_NARROW && widen(tree, parent))
+		return PATH_NONE;
+	node = add_node(tree);
+	return node == PATH_NONE || add_child(tree, parent, node, name) ? PATH_NONE : node;
+}
+
+/* --- frames ----------------------------------------------------------------------------------- */
+
+/* What was inlined deeper than this is not told of callers, for a file may say so of each. */
+#define MAX_INLINED_DEPTH 1024
+
+static bool is_deep(const struct path_tree *tree, uint32_t node)
+{
+	uint32_t depth = 0;
+
+	for (; node; node = tree->nodes[node].parent)
+		if (++depth == MAX_INLINED_DEPTH)
+			return true;
+	return false;
+}
+
+/* The node below `parent` for this frame: that of its innermost function. */
+static uint32_t find_frame(struct path_tree *tree, uint32_t parent, uint64_t frame, bool leaf)
+{
+	const uint32_t *names;
+	uint32_t nr = frame_names_chain(tree->names, frame, &names);
+
+	if (!nr)
+		return PATH_NONE;
+	if (nr > 1 && !leaf && !tree->whole && is_deep(tree, parent))
+		nr = 1;
+	for (; nr && parent != PATH_NONE; nr--)
+		parent = child_of(tree, parent, *names++);
+	return parent;
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* number: the context's. */
+static uint32_t known_context(const struct path_tree *tree, uint32_t number)
+{
+	return number == UINT32_MAX ? PATH_NONE : tree->context_nodes[number] - 1;
+}
+
+/*
+ * Notes the contexts from this one up to the first that has a node already, whose node it returns;
+ * else the node to hang the last one below. A context that does not reach a root in the file hangs
+ * below [truncated].
+ */
+static uint32_t climb(struct path_tree *tree, uint32_t context, uint32_t *depth)
+{
+	const struct trace *trace = tree->names->trace;
+	uint32_t node, above;
+	uint64_t frame;
+
+	for (*depth = 0; context != NODE_NONE; ++*depth) {
+		node = known_context(tree, trace_node_number(trace, context));
+		if (node != PATH_NONE)
+			return node;
+		if (*depth == CHAIN_SIZE || !trace_node(trace, context, &frame, &above))
+			return find_frame(tree, 0, FRAME_TRUNCATED, false);
+		tree->chain[*depth] = (struct chain_link){frame, context};
+		context = above;
+	}
+	return 0;
+}
+
+static uint32_t find_context(struct path_tree *tree, uint32_t context)
+{
+	uint32_t depth, node = climb(tree, context, &depth);
+
+	while (depth && node != PATH_NONE) {
+		const struct chain_link *link = &tree->chain[--depth];
+
+		node = find_frame(tree, node, link->frame, false);
+		/* A context that could be read has a number. */
+		if (node != PATH_NONE)
+			tree->context_nodes[trace_node_number(tree->names->trace, link->context)] =
+				node + 1;
+	}
+	return node;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+/* NULL: it has none. 0 at the first of samples that are the same. */
+static uint32_t *place_of(const struct path_tree *tree, const struct trace_sample *sample)
+{
+	uint32_t *place = sample->place < tree->nr_places ? &tree->places[sample->place] : NULL;
+
+	if (place && !sample->again)
+		*place = 0;
+	return place;
+}
+
+/* known: the node, or PATH_NONE. */
+static uint32_t find_sample(struct path_tree *tree, const struct trace_sample *sample,
+                            uint32_t known)
+{
+	uint32_t *place = place_of(tree, sample);
+	uint32_t node = known;
+
+	if (node == PATH_NONE && place && *place)
+		return *place - 1;
+	if (node == PATH_NONE) {
+		node = tree->flat ? 0 : find_context(tree, sample->context);
+		if (node != PATH_NONE)
+			node = find_frame(tree, node, sample->leaf, true);
+	}
+	if (place && node != PATH_NONE)
+		*place = node + 1;
+	return node;
+}
+
+/* --- looking ahead ---------------------------------------------------------------------------- */
+
+/*
+ * A sample by itself would wait for memory several times. Those of a batch wait together: each step
+ * asks for what the next one needs, and the last one has found the nodes that there are already.
+ */
+
+/* How far up a new path is followed before its turn. */
+#define MAX_NEW 32
+
+/* The search for a sample's node before its turn. PATH_NONE stands for what is not known. */
+struct errand {
+	uint32_t node;         /* where it ends */
+	uint32_t number;       /* of its context */
+	uint32_t parent, name; /* where a new part of the path would begin */
+	uint32_t hash;         /* of these */
+	uint32_t near;         /* the node that may be there; 0: none */
+	bool whole;            /* it would be the leaf */
+	bool wanted;           /* the caller says whether the sample counts */
+};
+
+static void announce(const struct path_tree *tree, const struct trace_sample *sample,
+                     struct errand *errand)
+{
+	const uint32_t *place = place_of(tree, sample);
+
+	errand->node = place ? *place - 1 : PATH_NONE;
+	if (!errand->wanted)
+		return;
+	if (errand->node != PATH_NONE) {
+		__builtin_prefetch(&tree->nodes[errand->node]);
+		return;
+	}
+	errand->number = UINT32_MAX;
+	if (!tree->flat)
+		errand->number = trace_node_number(tree->names->trace, sample->context);
+	if (errand->number != UINT32_MAX)
+		__builtin_prefetch(&tree->context_nodes[errand->number]);
+}
+
+/* number: the context's. */
+static uint32_t known_node(const struct path_tree *tree, uint32_t context, uint32_t number)
+{
+	return context == NODE_NONE || tree->flat ? 0 : known_context(tree, number);
+}
+
+static void ask(const struct path_tree *tree, const struct trace_sample *sample,
+                struct errand *errand)
+{
+	if (!errand->wanted || errand->node != PATH_NONE)
+		return;
+	errand->parent = known_node(tree, sample->context, errand->number);
+	errand->whole = errand->parent != PATH_NONE;
+	if (!errand->whole)
+		trace_node_prefetch(tree->names->trace, sample->context);
+}
+
+/*
+ * The node that a sample's path is known to, and the frame below; PATH_NONE: it is not known, or
+ * too long.
+ */
+static uint32_t known_part(const struct path_tree *tree, const struct trace_sample *sample,
+                           uint32_t node, uint64_t *frame)
+{
+	const struct trace *trace = tree->names->trace;
+	uint32_t context = sample->context;
+
+	*frame = sample->leaf;
+	for (unsigned i = 0; node == PATH_NONE && i < MAX_NEW; i++) {
+		if (!trace_node(trace, context, frame, &context))
+			break;
+		node = known_node(tree, context, trace_node_number(trace, context));
+	}
+	return node;
+}
+
+static void approach(const struct path_tree *tree, const struct trace_sample *sample,
+                     struct errand *errand)
+{
+	bool only = false;
+	uint64_t frame;
+
+	errand->name = PATH_NONE;
+	if (!errand->wanted || errand->node != PATH_NONE)
+		return;
+	errand->parent = known_part(tree, sample, errand->parent, &frame);
+	if (errand->parent == PATH_NONE)
+		return;
+	__builtin_prefetch(&tree->nodes[errand->parent]);
+	errand->name = frame_names_known(tree->names, frame, &only);
+	errand->whole &= only;
+	if (errand->name == PATH_NONE)
+		return;
+	errand->hash = node_hash(errand->parent, errand->name);
+	node_table_prefetch(&tree->children, errand->hash);
+}
+
+static void reach(const struct path_tree *tree, struct errand *errand)
+{
+	const struct path_node *parent;
+	const struct node_slot *slot;
+
+	errand->near = 0;
+	if (errand->name == PATH_NONE)
+		return;
+	parent = &tree->nodes[errand->parent];
+	slot = parent->wide ? node_slot_first(&tree->children, errand->hash) : NULL;
+	if (slot)
+		errand->near = slot->node - 1;
+	else if (!parent->wide)
+		errand->near = parent->links.child;
+	__builtin_prefetch(&tree->nodes[errand->near]);
+}
+
+static void arrive(const struct path_tree *tree, struct errand *errand)
+{
+	const struct path_node *node = &tree->nodes[errand->near];
+
+	if (errand->near && errand->whole && node->parent == errand->parent &&
+	    node->name == errand->name)
+		errand->node = errand->near;
+}
+
+static void look_ahead(const struct path_tree *tree, const struct trace_sample *samples,
+                       unsigned nr, struct errand *errands)
+{
+	for (unsigned i = 0; i < nr; i++)
+		announce(tree, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		ask(tree, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		approach(tree, &samples[i], &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		reach(tree, &errands[i]);
+	for (unsigned i = 0; i < nr; i++)
+		arrive(tree, &errands[i]);
+}
+
+int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, unsigned nr,
+                   const struct part *part, uint32_t *nodes)
+{
+	struct errand errands[PATH_BATCH];
+
+	for (unsigned i = 0; i < nr; i++)
+		errands[i].wanted = part_has(part, &samples[i]);
+	look_ahead(tree, samples, nr, errands);
+	for (unsigned i = 0; i < nr; i++) {
+		nodes[i] = PATH_NONE;
+		if (!errands[i].wanted) {
+			place_of(tree, &samples[i]);
+			continue;
+		}
+		nodes[i] = find_sample(tree, &samples[i], errands[i].node);
+		if (nodes[i] == PATH_NONE)
+			return -ENOMEM;
+		__builtin_prefetch(&tree->nodes[nodes[i]]);
+	}
+	return 0;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* Room for as many as there are contexts, as far as it can be had: without, it grows. */
+static void *reserve(uint64_t nr, size_t size, uint32_t *room)
+{
+	void *entries = nr < MEMORY_MAX_NR / 2 ? memory_new(nr, size) : NULL;
+
+	*room = entries ? (uint32_t)nr : 0;
+	return entries;
+}
+
+/*
+ * One more of each: for numbers that a file makes up. Contexts that few samples are in leave holes,
+ * which large pages would fill: converters, with more in memory, go without.
+ */
+int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_self)
+{
+	uint64_t nr = trace_node_limit(names->trace) + 1;
+
+	*tree = (struct path_tree){.names = names, .with_self = with_self};
+	tree->chain = calloc(CHAIN_SIZE, sizeof(*tree->chain));
+	tree->context_nodes = (with_self ? memory_new : calloc)(nr, sizeof(*tree->context_nodes));
+	tree->nodes = reserve(nr, sizeof(*tree->nodes), &tree->room);
+	if (with_self)
+		tree->self = reserve(nr, sizeof(*tree->self), &tree->self_room);
+	if (!tree->chain || !tree->context_nodes || add_node(tree) == PATH_NONE)
+		return -ENOMEM;
+	tree->nodes[0].parent = PATH_NONE;
+	return 0;
+}
+
+int path_tree_use_places(struct path_tree *tree, uint32_t nr)
+{
+	free(tree->places);
+	tree->nr_places = nr;
+	tree->places = calloc(nr + 1UL, sizeof(*tree->places));
+	return tree->places ? 0 : -ENOMEM;
+}
+
+void path_tree_settle(struct path_tree *tree)
+{
+	node_table_fini(&tree->children);
+	free(tree->context_nodes);
+	free(tree->places);
+	free(tree->chain);
+	tree->context_nodes = tree->places = NULL;
+	tree->chain = NULL;
+}
+
+void path_tree_fini(struct path_tree *tree)
+{
+	path_tree_settle(tree);
+	free(tree->nodes);
+	free(tree->self);
+	*tree = (struct path_tree){0};
+}

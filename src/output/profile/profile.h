@@ -1,0 +1,201 @@
+/*
+ * A profile: the samples of one event added up, by function and by call path.
+ *
+ *     sample → class (thread, command, CPU: as asked for)
+ *            → node: a call path, in one tree for all classes
+ *            → sum: (node, class)     what the class spent there
+ *            → row: (class, name)     what it spent in the function itself
+ *
+ * So what only called is held once, however many classes there are; the trees and totals of one
+ * class are made of its sums when they are looked at, see profile_trees.h.
+ *
+ * Weights are in the event's unit; a sample stands for its period times 2^floor of them.
+ * Errors of rows: see error_bars.h.
+ */
+#ifndef OUTPUT_PROFILE_PROFILE_H
+#define OUTPUT_PROFILE_PROFILE_H
+
+#include "output/profile/path_tree.h"
+
+enum profile_keys {
+	PROFILE_BY_SYMBOL = FRAME_BY_SYMBOL,
+	PROFILE_BY_MODULE = FRAME_BY_MODULE,
+	PROFILE_BY_THREAD = 4,
+	PROFILE_BY_COMM = 8,
+	PROFILE_BY_CPU = 16,
+	PROFILE_BY_FILE = FRAME_BY_FILE,
+	PROFILE_BY_LINE = FRAME_BY_LINE,
+	PROFILE_BY_PROCESS = 256,
+	/* of memory accesses: MEMORY_BY_LEVEL and so on */
+	PROFILE_BY_MEM = 512,
+	PROFILE_BY_TLB = 1024,
+	PROFILE_BY_SNOOP = 2048,
+	PROFILE_BY_LATENCY = 4096,
+	PROFILE_BY_OPERATION = 8192,
+	PROFILE_INLINED = FRAME_INLINED, /* inlined functions have rows and nodes, too */
+};
+
+#define PROFILE_MEMORY_KEYS                                                        \
+	(PROFILE_BY_MEM | PROFILE_BY_TLB | PROFILE_BY_SNOOP | PROFILE_BY_LATENCY | \
+	 PROFILE_BY_OPERATION)
+
+/* The keys that tell functions apart. */
+#define PROFILE_NAME_KEYS \
+	(PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE | PROFILE_BY_LINE)
+
+/* The keys that tell classes apart. */
+#define PROFILE_CLASS_KEYS                                                           \
+	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
+	 PROFILE_MEMORY_KEYS)
+
+/* The fields of a class of memory accesses that such keys ask for. */
+static inline unsigned profile_memory_fields(unsigned keys)
+{
+	return (keys & PROFILE_MEMORY_KEYS) / PROFILE_BY_MEM;
+}
+
+struct profile_config {
+	uint32_t event;
+	unsigned keys;           /* enum profile_keys: what makes rows different */
+	const struct part *part; /* the samples; NULL: all. As long as the profile */
+	bool scale;         /* commands to their exact totals, where samples cover most of these */
+	bool self_alone;    /* callers make no difference: rows of what only called are not made */
+	bool sampled_alone; /* exact totals of commands make neither rows nor scales */
+};
+
+#define PROFILE_NONE       UINT32_MAX
+#define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
+
+struct profile_class {
+	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
+	uint32_t process;     /* the same: see processes.h */
+	uint32_t comm;        /* string; 0 where it makes no difference */
+	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
+	uint64_t weight;      /* of all its samples; in a view, of those in the tree */
+};
+
+struct profile_row {
+	uint32_t class, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
+	uint64_t self;
+	uint64_t samples;
+	double variance;                     /* of self */
+	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples: what profile.carried leaves */
+};
+
+/* What a class spent in a node. */
+struct profile_sum {
+	uint32_t node;
+	uint32_t row; /* one of the class's: of the node's function, unless in a view */
+	uint64_t self;
+};
+
+/* A command whose exact total is known, and is more than its samples stand for. */
+struct profile_unsampled {
+	uint32_t comm; /* string */
+	uint32_t row;
+	uint64_t sampled, exact;
+	enum profile_why {
+		PROFILE_UNSAMPLED,
+		PROFILE_KERNEL,     /* was not sampled, and its time is in the total */
+		PROFILE_UNOBSERVED, /* by the kernel: sampled is 0, exact what was used meanwhile */
+	} why;
+};
+
+static inline const char *profile_unsampled_name(const struct profile_unsampled *unsampled)
+{
+	static const char *const names[] = {"[unsampled]", "[kernel or unsampled]", "[unobserved]"};
+
+	return names[unsampled->why];
+}
+
+/* What that is called in all profiles of a trace. */
+const char *profile_unsampled_in(const struct trace *trace);
+
+/* What was counted with samples: by their event first, then by its counters. */
+struct profile_counts {
+	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
+};
+
+/* By row, node or sum; only as long as need be, and empty where samples have no counters. */
+struct profile_count_table {
+	struct profile_counts *at;
+	uint32_t room;
+};
+
+/* A command whose samples weigh as much together as its exact total. */
+struct profile_scaled {
+	uint32_t comm;           /* string */
+	uint64_t sampled, exact; /* what they stand for by themselves */
+};
+
+struct profile {
+	const struct trace *trace;
+	struct profile_config config;
+	struct frame_names names;
+	struct profile_class *classes;
+	struct profile_row *rows;
+	struct path_node *nodes;
+	uint64_t *self; /* by node: 0 where there are sums */
+	/* In the order in which they came; NULL: all samples are of class 0, and what nodes have.
+	 */
+	struct profile_sum *sums;
+	struct profile_unsampled *unsampled;
+	struct profile_scaled *scaled;
+	double *factors; /* of weights, by thread; NULL: all are 1 */
+	uint32_t nr_classes, nr_rows, nr_nodes, nr_sums, nr_unsampled, nr_scaled;
+	struct profile_count_table row_counts, counts; /* counts: by sum, else by node */
+	uint32_t weighed_by;           /* the counter that weights are of, + 1; 0: of the event */
+	uint64_t counted[COUNTER_MAX]; /* in all rows */
+	uint64_t between[COUNTER_MAX]; /* of that, where the stream's last sample was in another */
+	uint64_t samples, sampled;     /* in all rows; sampled: weight, not scaled */
+	uint64_t total;                /* weight, what was not sampled included */
+	uint64_t idle;                 /* of that, of the CPUs' idle tasks */
+	uint64_t max_weight;           /* of one sample */
+	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
+	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */
+	bool has_all;         /* every occurrence of the event is a sample */
+};
+
+/* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
+struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
+void profile_free(struct profile *profile);
+
+/* What a sample adds to its row: its weight, scaled. */
+static inline uint64_t profile_weight(const struct profile *profile,
+                                      const struct trace_sample *sample)
+{
+	if (!profile->factors || sample->thread >= trace_nr(profile->trace, TRACE_THREADS))
+		return sample->weight;
+	return (uint64_t)((double)sample->weight * profile->factors[sample->thread] + 0.5);
+}
+
+/*
+ * Makes a counter the weights of all rows and nodes, scaled where it had to share the hardware:
+ * what was spent is what it counted. Errors and rows of what was not sampled are gone then.
+ */
+void profile_weigh_by(struct profile *profile, uint32_t counter);
+
+/* What was counted in a row or node, and below a node; zeros where nothing was. */
+const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
+                                               uint32_t number);
+
+/* Half the width of the 95 % interval of a row's self. */
+double profile_error(const struct profile_row *row);
+/*
+ * The kernel's own total of what the samples stand for, where it is known and is not in rows yet;
+ * else 0.
+ */
+uint64_t profile_exact(const struct profile *profile);
+/* What weights are to be multiplied with to sum up to it; 1 where samples cover too little. */
+double profile_exact_factor(const struct profile *profile);
+/* Of what no sample was in: it may have had less than one sample stands for, the largest. */
+double profile_unmet_variance(const struct profile *profile);
+
+/*
+ * Whether the levels of the buffer, each of which samples the whole run evenly, tell different
+ * things of a row: then the samples march in step with the program and neither weight nor error is
+ * to be believed. Rows with few samples are never blamed.
+ */
+bool profile_in_lockstep(const struct profile *profile, const struct profile_row *row);
+
+#endif

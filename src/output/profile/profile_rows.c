@@ -1,0 +1,60 @@
+/* The rows of a profile while it is made. */
+#include "output/profile/profile_build.h"
+
+#include "base/large_array.h"
+
+uint32_t builder_add_class(struct builder *builder)
+{
+	struct profile *profile = builder->profile;
+
+	return memory_add((void **)&profile->classes, &profile->nr_classes, &builder->classes_room,
+	                  sizeof(*profile->classes));
+}
+
+uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
+{
+	struct profile *profile = builder->profile;
+	uint32_t row = memory_add((void **)&profile->rows, &profile->nr_rows, &builder->rows_room,
+	                          sizeof(*profile->rows));
+
+	if (row == PROFILE_NONE)
+		return PROFILE_NONE;
+	profile->rows[row].class = class;
+	profile->rows[row].name = name;
+	return row;
+}
+
+/* Of one class alone, rows have the numbers of their names. */
+static uint32_t only_row(struct builder *builder, uint32_t name)
+{
+	while (name >= builder->profile->nr_rows)
+		if (builder_add_row(builder, 0, builder->profile->nr_rows) == PROFILE_NONE)
+			return PROFILE_NONE;
+	return name;
+}
+
+static uint32_t find_row(const struct builder *builder, uint32_t class, uint32_t name)
+{
+	const struct node_table *table = &builder->rows;
+	const struct profile_row *rows = builder->profile->rows;
+	const struct node_slot *slot = node_slot_first(table, node_hash(class, name));
+
+	while (slot && (rows[slot->node - 1].class != class || rows[slot->node - 1].name != name))
+		slot = node_slot_next(table, slot);
+	return slot ? slot->node - 1 : PROFILE_NONE;
+}
+
+uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
+{
+	uint32_t row;
+
+	if (builder->one_class)
+		return only_row(builder, name);
+	row = find_row(builder, class, name);
+	if (row != PROFILE_NONE)
+		return row;
+	row = builder_add_row(builder, class, name);
+	if (row != PROFILE_NONE && node_table_put(&builder->rows, row, node_hash(class, name)))
+		return PROFILE_NONE;
+	return row;
+}

@@ -1,0 +1,37 @@
+/* How warnings are told; for the files that warnings.h promises, alone. */
+#ifndef OUTPUT_PROFILE_WARNINGS_BUILD_H
+#define OUTPUT_PROFILE_WARNINGS_BUILD_H
+
+#include "output/profile/warnings.h"
+#include "base/frame.h"
+
+/* From what share on something is worth a line. */
+#define WORTH_SAYING 0.005
+
+#define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
+
+/* What whoever is unobserved did. */
+#define WENT_UNOBSERVED                                                                            \
+	"executed a setuid or unreadable program, which the kernel does not let inherited events " \
+	"observe"
+
+struct warner {
+	warning_fn *fn;
+	void *arg;
+};
+
+__attribute__((format(printf, 2, 3))) void warn(const struct warner *warner, const char *format,
+                                                ...);
+
+static inline double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* Code that no file has. */
+static inline bool module_is_made(const struct trace_module *module)
+{
+	return module->kind == MODULE_ANON;
+}
+
+#endif

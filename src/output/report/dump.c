@@ -1,0 +1,334 @@
+#include "output/report/dump.h"
+#include "output/report/dump_calls.h"
+#include "output/profile/frame_names.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
+
+#include "base/access_class.h"
+#include "base/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The JSON of frames, which most samples share with earlier ones: an object for each function. */
+#define CACHE_SIZE  4096
+#define CACHE_BYTES ((size_t)16 << 20)
+
+struct cached_frame {
+	uint64_t frame;
+	char *text; /* NULL: no frame */
+	size_t size;
+};
+
+struct dump {
+	FILE *to;
+	struct json_out json; /* there, too */
+	const struct trace *trace;
+	uint64_t *frames;
+	size_t nr_frames;
+	struct cached_frame *cache;
+	size_t cached; /* bytes of text */
+	struct trace_source chain[TRACE_MAX_CHAIN];
+	char text[FRAME_TEXT_SIZE];
+};
+
+static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
+{
+	*dump = (struct dump){
+		.to = to,
+		.json = {.to = to},
+		.trace = trace,
+		.frames = calloc(TRACE_MAX_STACK, sizeof(*dump->frames)),
+		.cache = calloc(CACHE_SIZE, sizeof(*dump->cache)),
+	};
+	return dump->frames && dump->cache ? 0 : -ENOMEM;
+}
+
+static void forget_frames(struct dump *dump)
+{
+	for (size_t i = 0; i < CACHE_SIZE; i++) {
+		free(dump->cache[i].text);
+		dump->cache[i] = (struct cached_frame){0};
+	}
+	dump->cached = 0;
+}
+
+static void dump_fini(struct dump *dump)
+{
+	if (dump->cache)
+		forget_frames(dump);
+	free(dump->cache);
+	free(dump->frames);
+}
+
+/* Whether the outermost frame is where its thread began. */
+static bool complete(const struct dump *dump)
+{
+	uint64_t root = dump->frames[dump->nr_frames - 1];
+
+	return trace_run(dump->trace)->stacks != TRACE_STACKS_NONE && frame_module(root) != 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* What was inlined is told like a call. */
+static void put_frame(struct dump *dump, uint64_t frame)
+{
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
+
+	for (size_t i = 0; i + 1 < nr; i++) {
+		text_put(dump->to, trace_string(dump->trace, dump->chain[i].function), 0);
+		fputs(" (inlined) < ", dump->to);
+	}
+	text_put(dump->to, frame_symbol(dump->trace, frame, dump->text), 0);
+}
+
+static const char *counter_name(const struct dump *dump, unsigned i)
+{
+	return trace_string(dump->trace, trace_counter(dump->trace, i)->name);
+}
+
+/* "page-faults=3 " */
+static void put_counters(const struct dump *dump, const struct trace_sample *sample)
+{
+	for (unsigned i = 1; i < sample->nr_counters; i++) {
+		fputs(i == 1 ? "" : " ", dump->to);
+		text_put(dump->to, counter_name(dump, i - 1), 0);
+		fprintf(dump->to, "=%llu", (unsigned long long)sample->counters[i]);
+	}
+	if (sample->nr_counters)
+		fputs("  ", dump->to);
+}
+
+static void put_text(struct dump *dump, const struct trace_sample *sample)
+{
+	const struct trace_event *event = trace_event(dump->trace, sample->event);
+	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
+
+	fprintf(dump->to, "%llu.%09llu  ", (unsigned long long)(sample->time / 1000000000),
+	        (unsigned long long)(sample->time % 1000000000));
+	text_put(dump->to, trace_command_name(dump->trace, thread ? thread->comm : 0), 0);
+	fprintf(dump->to, " %d/%d  [%u]  ", thread ? thread->pid : 0, thread ? thread->tid : 0,
+	        sample->cpu);
+	text_put(dump->to, trace_string(dump->trace, event->name), 0);
+	fprintf(dump->to, " %llu  ", (unsigned long long)sample->weight);
+	put_counters(dump, sample);
+	for (size_t i = 0; i < dump->nr_frames; i++) {
+		fputs(i ? " < " : "", dump->to);
+		put_frame(dump, dump->frames[i]);
+	}
+	fputc('\n', dump->to);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static const char *known_symbol(struct dump *dump, uint64_t frame)
+{
+	const struct trace_symbol *symbol =
+		trace_symbol(dump->trace, trace_find_symbol(dump->trace, frame));
+
+	if (frame_module(frame) && !(symbol && symbol->name))
+		return NULL;
+	return frame_symbol(dump->trace, frame, dump->text);
+}
+
+/* symbol NULL: it has no name. source NULL: not known. */
+static struct json_object *frame_object(struct dump *dump, uint64_t frame, const char *symbol,
+                                        const struct trace_source *source, bool inlined)
+{
+	const char *module = frame_module_text(dump->trace, frame);
+	struct json_object *object = json_new(), *file = NULL, *line = NULL;
+	bool special = !frame_module(frame);
+
+	if (source && source->file)
+		file = json_text(trace_string(dump->trace, source->file));
+	if (source && source->line)
+		line = json_number(source->line);
+	json_add_text(object, "symbol", symbol);
+	json_add(object, "module", special ? NULL : json_text(module));
+	json_add(object, "offset", special ? NULL : json_number(frame_address(dump->trace, frame)));
+	json_add(object, "file", file);
+	json_add(object, "line", line);
+	json_add_flag(object, "inlined", inlined);
+	return object;
+}
+
+/* The innermost function first. */
+static int print_objects(struct dump *dump, uint64_t frame, FILE *to)
+{
+	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
+	const struct trace_source *source = dump->chain;
+	struct json_out out = {.to = to};
+
+	for (; nr > 1; nr--, source++) {
+		json_put(&out,
+		         frame_object(dump, frame, trace_string(dump->trace, source->function),
+		                      source, true));
+		fputc(',', to);
+	}
+	json_put(&out,
+	         frame_object(dump, frame, known_symbol(dump, frame), nr ? source : NULL, false));
+	return out.err;
+}
+
+/* Its text is NULL where there is no memory for it. */
+static void cache_frame(struct dump *dump, struct cached_frame *cached, uint64_t frame)
+{
+	FILE *to;
+	int err;
+
+	if (dump->cached > CACHE_BYTES)
+		forget_frames(dump);
+	dump->cached -= cached->size;
+	free(cached->text);
+	*cached = (struct cached_frame){.frame = frame};
+	to = open_memstream(&cached->text, &cached->size);
+	if (!to)
+		return;
+	err = print_objects(dump, frame, to);
+	if (fclose(to) || err) {
+		free(cached->text);
+		*cached = (struct cached_frame){0};
+	}
+	dump->cached += cached->size;
+}
+
+static void put_frame_json(struct dump *dump, uint64_t frame)
+{
+	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
+
+	if (!cached->text || cached->frame != frame)
+		cache_frame(dump, cached, frame);
+	if (cached->text)
+		fwrite(cached->text, 1, cached->size, dump->to);
+	else
+		dump->json.err = -ENOMEM;
+}
+
+/* What was counted since the sample before in its stream. */
+static struct json_object *counters_object(const struct dump *dump,
+                                           const struct trace_sample *sample)
+{
+	struct json_object *object = json_new();
+
+	for (unsigned i = 1; i < sample->nr_counters; i++)
+		json_add_named(object, counter_name(dump, i - 1), json_number(sample->counters[i]));
+	return object;
+}
+
+/* NULL: the trace has no such classes. */
+static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
+{
+	static const struct {
+		const char *name;
+		enum memory_field field;
+	} fields[] = {
+		{"level", MEMORY_BY_LEVEL},     {"operation", MEMORY_BY_OPERATION},
+		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
+		{"latency", MEMORY_BY_LATENCY},
+	};
+	struct json_object *object;
+	char text[MEMORY_TEXT_SIZE];
+
+	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
+		return NULL;
+	object = json_new();
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+		json_add_text(object, fields[i].name,
+		              memory_text(sample->memory, fields[i].field, text));
+	return object;
+}
+
+static void put_json(struct dump *dump, const struct trace_sample *sample)
+{
+	const struct trace_event *event = trace_event(dump->trace, sample->event);
+	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
+	struct json_object *object = json_new();
+
+	json_add_number(object, "time_ns", sample->time);
+	json_add_int(object, "pid", thread ? thread->pid : 0);
+	json_add_int(object, "tid", thread ? thread->tid : 0);
+	json_add_text(object, "comm", trace_string(dump->trace, thread ? thread->comm : 0));
+	json_add_number(object, "cpu", sample->cpu);
+	json_add_text(object, "event", trace_string(dump->trace, event->name));
+	json_add_number(object, "level", sample->level);
+	json_add_number(object, "weight", sample->weight);
+	json_add(object, "counters", counters_object(dump, sample));
+	if (sample->nr_counters)
+		json_add_number(object, "counted", sample->counters[0]);
+	json_add(object, "memory", memory_object(dump, sample));
+	json_add_flag(object, "complete", complete(dump));
+	fputc('{', dump->to);
+	json_put_members(&dump->json, object);
+	fputs("\"stack\":[", dump->to);
+	for (size_t i = 0; i < dump->nr_frames && !dump->json.err; i++) {
+		fputs(i ? "," : "", dump->to);
+		put_frame_json(dump, dump->frames[i]);
+	}
+	fputs(dump->json.err ? "" : "]}\n", dump->to);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+typedef void put_sample(struct dump *dump, const struct trace_sample *sample);
+typedef void put_call(struct dump *dump, const struct trace_call *call);
+
+static void put_call_text(struct dump *dump, const struct trace_call *call)
+{
+	dump_call_text(dump->to, dump->trace, call);
+}
+
+static void put_call_json(struct dump *dump, const struct trace_call *call)
+{
+	dump_call_json(&dump->json, dump->trace, call);
+}
+
+/* Samples and calls by turns, a call when it was left. */
+static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
+                       put_sample *put, put_call *tell)
+{
+	struct trace_sample sample;
+	struct trace_call call;
+	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
+
+	while (!ferror(dump->to) && !dump->json.err && got >= 0 && got_call >= 0 &&
+	       (got || got_call)) {
+		if (got && (!got_call || sample.time <= call.call.leave)) {
+			dump->nr_frames =
+				trace_stack(dump->trace, &sample, dump->frames, TRACE_MAX_STACK);
+			put(dump, &sample);
+			got = trace_walk_next(samples, &sample);
+		} else {
+			tell(dump, &call);
+			got_call = call_walk_next(calls, &call);
+		}
+	}
+	return got < 0 ? got : got_call < 0 ? got_call : dump->json.err;
+}
+
+static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
+{
+	struct trace_walk *samples = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
+	int err = calls ? 0 : -errno;
+	struct dump dump;
+
+	if (dump_init(&dump, to, trace) && !err)
+		err = -ENOMEM;
+	if (!err)
+		err = dump_merged(&dump, samples, calls, put, tell);
+	trace_walk_free(samples);
+	call_walk_free(calls);
+	dump_fini(&dump);
+	return err;
+}
+
+int dump_text(FILE *to, const struct trace *trace)
+{
+	return dump_all(to, trace, put_text, put_call_text);
+}
+
+int dump_json(FILE *to, const struct trace *trace)
+{
+	return dump_all(to, trace, put_json, put_call_json);
+}

@@ -1,0 +1,158 @@
+#include "output/report/dump_calls.h"
+#include "output/views/call_text.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
+
+#include <inttypes.h>
+
+/* What is known of who made a call; for numbers that a file makes up as much as that is. */
+struct caller {
+	uint32_t comm;      /* string */
+	int pid, tid, rank; /* rank -1: none */
+};
+
+static struct caller caller_of(const struct trace *trace, const struct call *call)
+{
+	const struct trace_thread *thread = trace_thread(trace, call->thread);
+
+	return (struct caller){
+		.comm = thread ? thread->comm : 0,
+		.pid = thread ? thread->pid : 0,
+		.tid = thread ? thread->tid : 0,
+		.rank = trace_rank(trace, call->thread),
+	};
+}
+
+static uint32_t class_of(const struct trace *trace, const struct call *call)
+{
+	const struct trace_region *region = trace_region(trace, call->region);
+
+	return region ? region->region_class : NR_TRACE_REGION_CLASSES;
+}
+
+static const char *comm_name(const struct trace *trace, uint32_t comm, char text[TEXT_SIZE])
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+
+	if (entry && entry->name)
+		return trace_string(trace, entry->name);
+	snprintf(text, TEXT_SIZE, "communicator %u", comm);
+	return text;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static bool is_file(const struct trace *trace, uint32_t comm)
+{
+	const struct trace_comm *entry = trace_comm(trace, comm);
+
+	return entry && entry->flags & TRACE_COMM_FILE;
+}
+
+static void put_part(FILE *to, const struct trace *trace, const struct call_part *part)
+{
+	unsigned fields = call_part_fields(part->kind);
+	bool file = fields & PART_COMM && is_file(trace, part->comm);
+	char text[TEXT_SIZE];
+
+	if (part->kind == CALL_VALUE) {
+		fprintf(to, "  %g", call_part_value(part));
+		return;
+	}
+	fprintf(to, "  %s", part_kind_name(part->kind));
+	if (!call_peer_text(to, trace, part) && fields & PART_COMM) {
+		fputs(file ? " of " : " in ", to);
+		text_put(to, comm_name(trace, part->comm, text), 0);
+	}
+	if (fields & PART_TAG)
+		fprintf(to, " %s %d", file ? "mode" : "tag", part->tag);
+	if (fields & PART_BYTES)
+		fprintf(to, " %" PRIu64 " bytes", part->bytes);
+	if (fields & PART_BYTES_IN)
+		fprintf(to, " %" PRIu64 " %s", part->bytes_in, file ? "asked for" : "in");
+	if (fields & PART_REQUEST)
+		fprintf(to, " request %" PRIu64, part->request);
+}
+
+void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call *entry)
+{
+	const struct call *call = &entry->call;
+	struct caller caller = caller_of(trace, call);
+
+	fprintf(to, "%" PRIu64 ".%09" PRIu64 "  ", call->enter / 1000000000,
+	        call->enter % 1000000000);
+	text_put(to, trace_command_name(trace, caller.comm), 0);
+	fprintf(to, " %d/%d  ", caller.pid, caller.tid);
+	if (caller.rank >= 0)
+		fprintf(to, "rank %d  ", caller.rank);
+	text_put(to, trace_region_name(trace, call->region), 0);
+	fprintf(to, " %" PRIu64 " ns%s", call->leave - call->enter,
+	        call->flags & CALL_UNFINISHED ? " (unfinished)" : "");
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		put_part(to, trace, &call->parts[i]);
+	fputc('\n', to);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* rank: the caller's. */
+static struct json_object *part_object(const struct trace *trace, int rank,
+                                       const struct call_part *part)
+{
+	struct json_object *object = json_new();
+	unsigned fields = call_part_fields(part->kind);
+	bool file = fields & PART_COMM && is_file(trace, part->comm);
+	char text[TEXT_SIZE];
+
+	json_add_text(object, "kind", part_kind_name(part->kind));
+	if (part->kind == CALL_VALUE) {
+		json_add_real(object, "value", call_part_value(part));
+		return object;
+	}
+	if (fields & PART_COMM) {
+		json_add_text(object, file ? "file" : "communicator",
+		              comm_name(trace, part->comm, text));
+		json_add(object, file ? "file_number" : "communicator_number",
+		         json_number(part->comm));
+	}
+	if (fields & PART_PEER) {
+		int peer = part->peer == CALL_ROOT_SELF ? rank
+		                                        : trace_peer(trace, part->comm, part->peer);
+
+		json_add(object, "peer", part->peer < 0 ? NULL : json_int(part->peer));
+		json_add(object, "peer_rank", peer < 0 ? NULL : json_int(peer));
+	}
+	if (fields & PART_TAG)
+		json_add_int(object, file ? "mode" : "tag", part->tag);
+	if (fields & PART_BYTES)
+		json_add_number(object, "bytes", part->bytes);
+	if (fields & PART_BYTES_IN)
+		json_add(object, file ? "asked" : "bytes_in", json_number(part->bytes_in));
+	if (fields & PART_REQUEST)
+		json_add_number(object, "request", part->request);
+	return object;
+}
+
+void dump_call_json(struct json_out *out, const struct trace *trace, const struct trace_call *entry)
+{
+	const struct call *call = &entry->call;
+	struct caller caller = caller_of(trace, call);
+	struct json_object *object = json_new(), *parts = json_list();
+
+	json_add_number(object, "time_ns", call->enter);
+	json_add_number(object, "end_ns", call->leave);
+	json_add_int(object, "pid", caller.pid);
+	json_add_int(object, "tid", caller.tid);
+	json_add_text(object, "comm", trace_string(trace, caller.comm));
+	json_add(object, "rank", caller.rank < 0 ? NULL : json_int(caller.rank));
+	json_add_text(object, "call", trace_region_name(trace, call->region));
+	json_add_text(object, "class", region_class_name(class_of(trace, call)));
+	json_add_number(object, "level", entry->level);
+	json_add_number(object, "depth", call->depth);
+	json_add_flag(object, "finished", !(call->flags & CALL_UNFINISHED));
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		json_append(parts, part_object(trace, caller.rank, &call->parts[i]));
+	json_add(object, "parts", parts);
+	json_put(out, object);
+	fputc('\n', out->to);
+}

@@ -1,0 +1,263 @@
+#include "hmb/hmb.h"
+#include "output/report/info_calls.h"
+#include "output/views/call_text.h"
+#include "output/text/json_text.h"
+#include "output/text/text.h"
+#include "trace/trace_calls.h"
+#include "base/array.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define LABEL    "  %-15s"
+#define MAX_ROWS 16 /* of processes */
+
+static const struct trace_instrument *instrument_of(const struct trace *trace, uint32_t kind)
+{
+	const struct trace_instrument *instrument;
+
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->event == kind)
+			return instrument;
+	return NULL;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void put_offset(FILE *to, const struct trace *trace, uint64_t time)
+{
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)trace_since_start(trace_run(trace), time), TRACE_NS);
+	fputs(text, to);
+}
+
+static const char *what_goes(uint32_t policy)
+{
+	static const char *const texts[] = {
+		[TRACE_POLICY_ALL] = "all are dropped at once, and no more are stored",
+		[TRACE_POLICY_CLASS] = "they are dropped class by class",
+		[TRACE_POLICY_DEPTH] = "the deepest are dropped first",
+		[TRACE_POLICY_DURATION] = "the shortest are dropped first",
+	};
+
+	return policy < sizeof(texts) / sizeof(*texts) ? texts[policy] : "unknown";
+}
+
+static void put_instrument(FILE *to, const struct trace *trace,
+                           const struct trace_instrument *instrument)
+{
+	char share[TEXT_SIZE];
+
+	text_bytes(share, instrument->share);
+	fprintf(to, LABEL "%s%s; beyond that, %s\n", "", instrument->share ? "at most " : "",
+	        instrument->share ? share : "as many as there is room for",
+	        what_goes(instrument->policy));
+	fprintf(to, LABEL, "");
+	if (instrument->to > instrument->from) {
+		fputs("complete from ", to);
+		put_offset(to, trace, instrument->from);
+		fputs(" to ", to);
+		put_offset(to, trace, instrument->to);
+	} else {
+		fputs("complete at no time", to);
+	}
+	fputc('\n', to);
+	if (instrument->lost)
+		fprintf(to, LABEL "%" PRIu64 " lost on their way to the recorder\n", "",
+		        instrument->lost);
+}
+
+/* A level without bins held nothing. */
+static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
+{
+	const struct trace_reduction *reduction;
+
+	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
+		if (reduction->event != kind || !reduction->bins)
+			continue;
+		fprintf(to, LABEL "dropped at ", "");
+		put_offset(to, trace, reduction->time);
+		fprintf(to, ": %s\n",
+		        reduction->cause == HMB_CAUSE_SHARE ? "they had more than their share"
+		                                            : "the buffer was full");
+	}
+}
+
+int info_calls_text(FILE *to, const struct trace *trace)
+{
+	uint64_t bytes;
+	int err = trace_call_bytes(trace, &bytes);
+	uint32_t first = trace_nr_events(trace);
+	bool several = trace_kind(trace, first + 1);
+	const struct trace_event *event;
+
+	for (uint32_t i = first; (event = trace_kind(trace, i)); i++) {
+		const struct trace_instrument *instrument = instrument_of(trace, i);
+
+		fprintf(to, LABEL, i == first ? "calls" : "");
+		if (several) {
+			text_put(to, trace_string(trace, event->name), 0);
+			fputs(": ", to);
+		}
+		fprintf(to, "%" PRIu64 " seen, %" PRIu64 " of them stored", event->taken,
+		        event->stored);
+		if (event->stored && bytes && !several)
+			fprintf(to, ", %.1f bytes each", (double)bytes / (double)event->stored);
+		fputc('\n', to);
+		if (instrument)
+			put_instrument(to, trace, instrument);
+		put_removals(to, trace, i);
+	}
+	return err;
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* Those without a rank come last. */
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct trace_process *x = *(const struct trace_process *const *)a;
+	const struct trace_process *y = *(const struct trace_process *const *)b;
+
+	return ORDER((uint32_t)x->rank, (uint32_t)y->rank) ?: ORDER(x, y);
+}
+
+/* By rank, to be freed; NULL: no memory. */
+static const struct trace_process **list_processes(const struct trace *trace, uint32_t *nr)
+{
+	const struct trace_process **list;
+
+	*nr = trace_nr(trace, TRACE_PROCESSES);
+	list = calloc(*nr + 1UL, sizeof(*list));
+	if (!list)
+		return NULL;
+	for (uint32_t i = 0; i < *nr; i++)
+		list[i] = trace_process(trace, i);
+	ARRAY_SORT(list, *nr, compare_ranks);
+	return list;
+}
+
+static void put_process(FILE *to, const struct trace *trace, const struct trace_process *process)
+{
+	char rank[16] = "-";
+
+	if (process->rank >= 0)
+		snprintf(rank, sizeof(rank), "%d", process->rank);
+	fprintf(to, "  %6s  %8d  ", rank, process->pid);
+	text_put_padded(to, trace_string(trace, trace_host(trace, process)), 12);
+	if (process->offset_error == UINT64_MAX)
+		fprintf(to, "  %+.3f µs, as far as the hosts knew the real time",
+		        (double)process->offset / 1000);
+	else if (process->offset_error > 1)
+		fprintf(to, "  %+.3f µs ± %.3f µs", (double)process->offset / 1000,
+		        (double)process->offset_error / 1000);
+	else
+		fputs("  as recorded", to);
+	if (process->flags & TRACE_PROCESS_MPI && !(process->flags & TRACE_PROCESS_FINALIZED))
+		fputs(", ended without MPI_Finalize", to);
+	if (process->lost)
+		fprintf(to, ", %" PRIu64 " calls lost", process->lost);
+	fputc('\n', to);
+}
+
+int info_processes_text(FILE *to, const struct trace *trace)
+{
+	uint32_t nr;
+	const struct trace_process **list = list_processes(trace, &nr);
+
+	if (!list)
+		return -ENOMEM;
+	if (nr && list[0]->library) {
+		fprintf(to, "\n" LABEL, "MPI");
+		text_put(to, trace_string(trace, list[0]->library), 0);
+		fputc('\n', to);
+	}
+	if (nr)
+		fprintf(to, "\n  %6s  %8s  %-12s  %s\n", "rank", "process", "host", "clock");
+	for (uint32_t i = 0; i < nr && i < MAX_ROWS; i++)
+		put_process(to, trace, list[i]);
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(list);
+	return 0;
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+static struct json_object *calls_object(const struct trace *trace, uint32_t kind,
+                                        const struct trace_event *event)
+{
+	const struct trace_instrument *instrument = instrument_of(trace, kind);
+	struct json_object *object = json_new();
+
+	json_add_text(object, "name", trace_string(trace, event->name));
+	json_add_number(object, "seen", event->taken);
+	json_add_number(object, "stored", event->stored);
+	json_add_number(object, "dropped", event->taken - event->stored);
+	if (!instrument)
+		return object;
+	json_add_number(object, "lost", instrument->lost);
+	json_add_text(object, "policy", policy_name(instrument->policy));
+	json_add_number(object, "share", instrument->share);
+	json_add_number(object, "from_ns", instrument->from);
+	json_add_number(object, "to_ns", instrument->to);
+	return object;
+}
+
+struct json_object *info_calls_object(const struct trace *trace)
+{
+	struct json_object *object = json_new(), *kinds = json_list();
+	const struct trace_event *event;
+	uint64_t bytes;
+
+	for (uint32_t i = trace_nr_events(trace); (event = trace_kind(trace, i)); i++)
+		json_append(kinds, calls_object(trace, i, event));
+	json_add(object, "bytes",
+	         trace_call_bytes(trace, &bytes) ? json_lost() : json_number(bytes));
+	json_add(object, "kinds", kinds);
+	return object;
+}
+
+static struct json_object *process_object(const struct trace *trace,
+                                          const struct trace_process *process)
+{
+	static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
+	struct json_object *object = json_new();
+	uint32_t host = trace_host(trace, process);
+
+	json_add(object, "rank", process->rank < 0 ? NULL : json_int(process->rank));
+	json_add_int(object, "pid", process->pid);
+	json_add_text(object, "host", trace_string(trace, host));
+	json_add_number(object, "world_size", process->world_size);
+	json_add_text(object, "library", trace_string(trace, process->library));
+	json_add_text(object, "threads",
+	              process->thread_level < 4 ? levels[process->thread_level] : "unknown");
+	json_add_flag(object, "finalized", (process->flags & TRACE_PROCESS_FINALIZED) != 0);
+	json_add_number(object, "start_ns", process->start);
+	json_add_number(object, "end_ns", process->end);
+	json_add_number(object, "lost", process->lost);
+	json_add_number(object, "clock_error_ns", process->clock_error);
+	json_add_int(object, "offset_ns", process->offset);
+	json_add_int(object, "drift_ns", process->drift);
+	json_add(object, "offset_error_ns",
+	         process->offset_error && process->offset_error != UINT64_MAX
+	                 ? json_number(process->offset_error)
+	                 : NULL);
+	return object;
+}
+
+struct json_object *info_processes_object(const struct trace *trace)
+{
+	struct json_object *array = json_list();
+	uint32_t nr;
+	const struct trace_process **list = list_processes(trace, &nr);
+
+	if (!list)
+		json_append(array, json_lost());
+	for (uint32_t i = 0; list && i < nr; i++)
+		json_append(array, process_object(trace, list[i]));
+	free(list);
+	return array;
+}

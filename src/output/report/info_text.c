@@ -1,0 +1,475 @@
+#include "hmb/hmb.h"
+#include "output/profile/cut_stacks.h"
+#include "output/profile/counter_columns.h"
+#include "output/report/info.h"
+#include "output/report/info_calls.h"
+#include "output/profile/profile.h"
+#include "output/profile/thread_shares.h"
+#include "output/text/text.h"
+#include "output/profile/warnings.h"
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define MAX_ROWS     10 /* of threads and of commands */
+#define COMMAND_SIZE 2000
+#define LABEL        "  %-15s"
+
+static void put_string(FILE *to, const char *label, const struct trace *trace, uint32_t string)
+{
+	if (!string)
+		return;
+	fprintf(to, LABEL, label);
+	text_put(to, trace_string(trace, string), 0);
+	fputc('\n', to);
+}
+
+static void put_time(FILE *to, const char *label, uint64_t ns)
+{
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)ns, TRACE_NS);
+	fprintf(to, LABEL "%s\n", label, text);
+}
+
+/* --- what was measured ------------------------------------------------------------------------ */
+
+static void put_exit(FILE *to, const struct trace_run *run)
+{
+	fprintf(to, LABEL, "exit");
+	if (run->exit_status < 0)
+		fputs("unknown\n", to);
+	else if (trace_exit_signal(run))
+		fprintf(to, "killed by signal %d\n", trace_exit_signal(run));
+	else
+		fprintf(to, "status %d\n", run->exit_status);
+}
+
+static void put_start(FILE *to, const struct trace_run *run)
+{
+	time_t seconds = (time_t)(run->real_start / 1000000000);
+	char date[TEXT_SIZE];
+	struct tm tm;
+
+	if (run->real_start && localtime_r(&seconds, &tm) &&
+	    strftime(date, sizeof(date), "%F %T %z", &tm))
+		fprintf(to, LABEL "%s\n", "started", date);
+}
+
+static void put_delay(FILE *to, const struct trace_run *run)
+{
+	char text[TEXT_SIZE];
+
+	if (!run->delay)
+		return;
+	text_quantity(text, (double)run->delay, TRACE_NS);
+	fprintf(to, LABEL "%s (--delay): what ran before was not sampled\n", "delay", text);
+}
+
+static void put_run(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	fprintf(to, "what was measured\n" LABEL, "command");
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
+	                 trace_names_scope(run));
+	fputc('\n', to);
+	put_string(to, "directory", trace, run->directory);
+	if (run->flags & TRACE_RUN_ATTACHED && run->pid)
+		fprintf(to, LABEL "process %d, which was running already\n", "attached to",
+		        run->pid);
+	else if (run->flags & TRACE_RUN_ATTACHED)
+		fprintf(to, LABEL "processes that were running already\n", "attached to");
+	put_exit(to, run);
+	put_start(to, run);
+	put_delay(to, run);
+	put_time(to, "wall time", trace_wall(run));
+	put_string(to, "host", trace, run->host);
+	put_string(to, "kernel", trace, run->kernel);
+	put_string(to, "processor", trace, run->cpu_model);
+	fprintf(to, LABEL "%u\n", "CPUs", run->nr_cpus);
+}
+
+/* --- how -------------------------------------------------------------------------------------- */
+
+static void put_period(FILE *to, const struct trace_event *event, uint32_t shift)
+{
+	uint64_t period = trace_period(event, shift);
+	char text[TEXT_SIZE];
+
+	text_period(text, period, event->unit);
+	fprintf(to, "every %s", text);
+	if (event->unit != TRACE_NS)
+		return;
+	text_rate(text, period, event->unit);
+	fprintf(to, " (%s)", text);
+}
+
+static void put_event(FILE *to, const struct trace *trace, const struct trace_event *event)
+{
+	char exact[TEXT_SIZE];
+
+	fprintf(to, LABEL, "event");
+	text_put(to, trace_string(trace, event->name), 0);
+	fputs(": one sample ", to);
+	put_period(to, event, event->initial_shift);
+	if (trace_shift(event) != event->initial_shift) {
+		fputs(" at first, ", to);
+		put_period(to, event, trace_shift(event));
+		fputs(" in the end", to);
+	}
+	fprintf(to, "\n" LABEL "%llu sample%s taken, %llu of them stored", "",
+	        (unsigned long long)event->taken, plural(event->taken),
+	        (unsigned long long)event->stored);
+	if (event->exact)
+		text_quantity(exact, (double)event->exact, event->unit);
+	fprintf(to, "%s%s\n", event->exact ? "; the kernel counted " : "",
+	        event->exact ? exact : "");
+}
+
+static void put_counting(FILE *to, const struct trace *trace)
+{
+	uint32_t flags = trace_run(trace)->flags;
+
+	fprintf(to, LABEL, "counting");
+	if (flags & TRACE_RUN_WIDE)
+		fputs("per CPU, whoever runs there: short tasks count in full\n", to);
+	else if (flags & TRACE_RUN_CGROUP)
+		fputs("per CPU, in the program's own cgroup: short tasks count in full\n", to);
+	else
+		fprintf(to,
+		        "per thread, inherited: short tasks are seen less, and shown as %s where "
+		        "their exact total is known\n",
+		        profile_unsampled_in(trace));
+}
+
+static int put_method(FILE *to, const struct trace *trace)
+{
+	static const char *const stacks[] = {
+		[TRACE_STACKS_NONE] = "none",
+		[TRACE_STACKS_FP] = "by frame pointers",
+		[TRACE_STACKS_DWARF] = "by call frame information",
+		[TRACE_STACKS_LBR] = "by the processor's branch records",
+	};
+	const struct trace_run *run = trace_run(trace);
+	const struct trace_event *event;
+	int err;
+
+	fputs("\nhow\n", to);
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		put_event(to, trace, event);
+	err = info_calls_text(to, trace);
+	put_counting(to, trace);
+	fprintf(to, LABEL "%s\n", "stacks",
+	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
+	put_string(to, "adaptrace", trace, run->version);
+	fprintf(to, LABEL "%llu\n", "seed", (unsigned long long)run->seed);
+	return err;
+}
+
+/* They stop with the event that they are counted with, or, by older kernels, do not. */
+static void put_counter(FILE *to, const struct trace *trace, const struct trace_counter *counter,
+                        uint64_t counted)
+{
+	bool throttled = trace_losses(trace, 0).throttled;
+	char total[TEXT_SIZE], part[TEXT_SIZE];
+	double scale;
+
+	text_put(to, trace_string(trace, counter->name), 0);
+	if (trace_counter_state(counter) == COUNTER_NEVER) {
+		fputs(": not counted\n", to);
+		return;
+	}
+	if (!(counter->flags & TRACE_COUNTER_TOTAL)) {
+		text_quantity(total, (double)counted, counter->unit);
+		fprintf(to, ": %s with stored samples\n", total);
+		return;
+	}
+	scale = trace_counter_scale(counter);
+	text_quantity(total, scale * (double)counter->total, counter->unit);
+	fprintf(to, ": %s%s in all, %s of them up to a stored sample\n",
+	        scale > 1   ? "about "
+	        : throttled ? "at least "
+	                    : "",
+	        total, text_share(part, counted, counter->total));
+}
+
+static void put_counters(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	const struct trace_counter *counter;
+
+	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++) {
+		fprintf(to, LABEL, i ? "" : "counters");
+		put_counter(to, trace, counter, shares->counted[1 + i]);
+	}
+}
+
+/* Before the start they are one step: to what a sample on this machine costs. */
+static void put_step(FILE *to, const struct trace *trace, const struct trace_event *event,
+                     const struct trace_reduction *r)
+{
+	static const char *const causes[] = {
+		[HMB_CAUSE_MEMORY] = "the buffer was full",
+		[HMB_CAUSE_OVERHEAD] = "sampling cost too much",
+		[HMB_CAUSE_SHARE] = "events had more than their share",
+	};
+	bool at_start = event && r->floor == event->initial_shift;
+	char when[TEXT_SIZE] = "at start", period[TEXT_SIZE];
+
+	if (!at_start)
+		text_cell(when, (double)trace_since_start(trace_run(trace), r->time), TRACE_NS);
+	text_period(period, event ? trace_period(event, r->floor) : 0,
+	            event ? event->unit : TRACE_COUNT);
+	fprintf(to, "%*s  ", text_field(when, 9), when);
+	text_put(to, event ? trace_string(trace, event->name) : "?", 0);
+	fprintf(to, " to every %s: %s\n", period,
+	        at_start ? "more often would cost too much or be throttled"
+	        : r->cause < sizeof(causes) / sizeof(*causes) ? causes[r->cause]
+	                                                      : "unknown");
+}
+
+static void put_reductions(FILE *to, const struct trace *trace)
+{
+	const struct trace_reduction *r;
+	bool first = true;
+
+	for (uint32_t i = 0; (r = trace_reduction(trace, i)); i++) {
+		const struct trace_event *event = trace_event(trace, r->event);
+
+		if (!event && trace_kind(trace, r->event)) /* of calls: told with them */
+			continue;
+		if (event && r->floor < event->initial_shift)
+			continue;
+		fprintf(to, LABEL, first ? "reductions" : "");
+		first = false;
+		put_step(to, trace, event, r);
+	}
+}
+
+static void put_memory(FILE *to, const struct trace_run *run)
+{
+	char used[TEXT_SIZE], budget[TEXT_SIZE], contexts[TEXT_SIZE];
+
+	text_bytes(used, run->used);
+	text_bytes(budget, run->budget);
+	text_bytes(contexts, run->contexts);
+	fprintf(to, LABEL "%s of %s, call paths %s of it\n", "buffer", used, budget, contexts);
+	if (run->peak_rss) {
+		text_bytes(used, run->peak_rss);
+		fprintf(to, LABEL "%s of memory at most, including the used part of the buffer\n",
+		        "recorder", used);
+	}
+}
+
+/* --- how well --------------------------------------------------------------------------------- */
+
+static void put_count(FILE *to, const char *label, uint64_t count, const char *what)
+{
+	if (count)
+		fprintf(to, LABEL "%llu %s\n", label, (unsigned long long)count, what);
+}
+
+static void put_cost(FILE *to, const struct trace_run *run)
+{
+	char price[TEXT_SIZE], part[TEXT_SIZE];
+	uint64_t wall = trace_wall(run);
+
+	if (run->sample_price) {
+		text_quantity(price, (double)run->sample_price, TRACE_NS);
+		fprintf(to, LABEL "%s of the program's time each", "samples cost", price);
+		if (run->max_overhead)
+			fprintf(to, "; at most %.1f %% were allowed", run->max_overhead / 10.0);
+		fputc('\n', to);
+	}
+	if (run->recorder_cpu && wall) {
+		text_quantity(price, (double)run->recorder_cpu, TRACE_NS);
+		fprintf(to, LABEL "%s of CPU time (%s of one CPU)\n", "recorder used", price,
+		        text_share(part, run->recorder_cpu, wall));
+	}
+	if (run->drain_latency) {
+		text_quantity(price, (double)run->drain_latency, TRACE_NS);
+		fprintf(to, LABEL "%s until the recorder read a sample\n", "longest delay", price);
+	}
+}
+
+static void put_warning(void *arg, const char *text)
+{
+	fprintf(arg, LABEL, "warning");
+	text_put(arg, text, 0);
+	fputc('\n', arg);
+}
+
+static void put_quality(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+	const struct trace_losses losses = trace_losses(trace, TRACE_ALL_EVENTS);
+
+	fputs("\nhow well\n", to);
+	fprintf(to, LABEL "%llu sample%s, %llu other record%s; throttled %llu time%s\n", "lost",
+	        (unsigned long long)losses.lost, plural(losses.lost),
+	        (unsigned long long)run->lost_records, plural(run->lost_records),
+	        (unsigned long long)losses.throttled, plural(losses.throttled));
+	put_count(to, "stacks", run->truncated_stacks, "without their root");
+	for (enum stack_cut reason = 0; reason < NR_STACK_CUTS; reason++)
+		put_count(to, "", run->cut_stacks[reason], cut_stack_text(reason));
+	put_count(to, "", run->stitched_stacks, "completed from an earlier stack");
+	put_count(to, "", run->folded_contexts, "without room for the whole path");
+	put_count(to, "late records", run->late, "out of order");
+	put_count(to, "names", run->refused_strings, "without room");
+	put_count(to, "modules", run->refused_modules, "without room");
+	put_count(to, "mappings", run->refused_mappings, "of code missing; it is [unknown]");
+	put_count(to, "files", run->unanswered_files,
+	          "without names: their file systems did not answer");
+	put_count(to, "threads", run->folded_threads, "in a line with others of the same command");
+	put_cost(to, run);
+	warnings_of_run(trace, put_warning, to);
+}
+
+/* --- who -------------------------------------------------------------------------------------- */
+
+static int compare_shares(const void *a, const void *b, void *arg)
+{
+	const struct share *x = (const struct share *)arg + *(const uint32_t *)a;
+	const struct share *y = (const struct share *)arg + *(const uint32_t *)b;
+
+	return ORDER(y->weight, x->weight) ?: ORDER(y->stored, x->stored) ?: ORDER(x, y);
+}
+
+static uint32_t *in_order(struct share *shares, uint32_t nr)
+{
+	uint32_t *order = calloc(nr + 1UL, sizeof(*order));
+
+	for (uint32_t i = 0; order && i < nr; i++)
+		order[i] = i;
+	if (order)
+		ARRAY_SORT_WITH(order, nr, compare_shares, shares);
+	return order;
+}
+
+/* Per CPU the kernel counts nobody's total, and nobody has a column for it. */
+static bool has_exact(const struct trace *trace)
+{
+	const struct trace_thread *thread;
+
+	for (uint32_t i = 0; (thread = trace_thread(trace, i)); i++)
+		if (thread->flags & TRACE_THREAD_EXACT)
+			return true;
+	return shares_exact_known(trace);
+}
+
+static void put_share_titles(FILE *to, const struct trace *trace, const char *who)
+{
+	fprintf(to, "\n  %10s  %10s", "samples", "sampled");
+	if (has_exact(trace))
+		fprintf(to, "  %10s", "exact");
+	fprintf(to, "  %s\n", who);
+}
+
+static void put_share(FILE *to, const struct trace *trace, const struct share *share,
+                      uint32_t flags, uint64_t exact, uint32_t comm)
+{
+	enum trace_unit unit = trace_event(trace, 0)->unit;
+	char weight[TEXT_SIZE], total[TEXT_SIZE] = "-";
+
+	text_cell(weight, (double)share->weight, unit);
+	if (flags & TRACE_THREAD_EXACT)
+		text_cell(total, (double)exact, unit);
+	fprintf(to, "  %10llu  %*s  ", (unsigned long long)share->stored, text_field(weight, 10),
+	        weight);
+	if (has_exact(trace))
+		fprintf(to, "%*s  ", text_field(total, 10), total);
+	text_put(to, trace_command_name(trace, comm), 0);
+}
+
+static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shares->nr_commands; i++) {
+		const struct trace_command *command = trace_command(trace, order[i]);
+
+		if (command_unused(shares, trace, order[i]) || nr++ >= MAX_ROWS)
+			continue;
+		if (nr == 1)
+			put_share_titles(to, trace, "command");
+		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
+		          command->comm);
+		/* A task counts for the last program that it executed, or its last name. */
+		if (command->tasks)
+			fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
+			        plural(command->tasks));
+		else
+			fputs(", went on under another name\n", to);
+	}
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(order);
+	return 0;
+}
+
+static int put_threads(FILE *to, const struct trace *trace, const struct shares *shares)
+{
+	uint32_t *order = in_order(shares->threads, shares->nr_threads), nr = 0;
+
+	if (!order)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < shares->nr_threads; i++) {
+		const struct trace_thread *thread = trace_thread(trace, order[i]);
+
+		if (thread_unused(thread) || nr++ >= MAX_ROWS)
+			continue;
+		if (nr == 1)
+			put_share_titles(to, trace, "thread");
+		put_share(to, trace, &shares->threads[order[i]], thread->flags, thread->exact,
+		          thread->comm);
+		if (thread->flags & TRACE_THREAD_FOLDED)
+			fputs(" (many)\n", to);
+		else
+			fprintf(to, " %d/%d\n", thread->pid, thread->tid);
+	}
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	free(order);
+	return 0;
+}
+
+static void put_who_of_what(FILE *to, const struct trace *trace)
+{
+	fputs("\nwho\n", to);
+	if (!trace_event(trace, 1))
+		return;
+	fprintf(to, "  samples are of all events, sampled%s of ",
+	        has_exact(trace) ? " and exact" : "");
+	text_put(to, trace_string(trace, trace_event(trace, 0)->name), 0);
+	fputc('\n', to);
+}
+
+int info_text(FILE *to, const struct trace *trace, const char *name)
+{
+	struct shares shares;
+	int err = shares_init(&shares, trace);
+
+	if (err)
+		return err;
+	text_put(to, name, 0);
+	fputs("\n\n", to);
+	put_run(to, trace);
+	err = put_method(to, trace);
+	put_counters(to, trace, &shares);
+	put_memory(to, trace_run(trace));
+	put_reductions(to, trace);
+	put_quality(to, trace);
+	put_who_of_what(to, trace);
+	if (!err)
+		err = put_commands(to, trace, &shares);
+	if (!err)
+		err = put_threads(to, trace, &shares);
+	if (!err)
+		err = info_processes_text(to, trace);
+	shares_fini(&shares);
+	return err;
+}

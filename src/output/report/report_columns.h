@@ -1,0 +1,34 @@
+/* The columns of a table whose cells are names of any length, as many as there are keys. */
+#ifndef OUTPUT_REPORT_REPORT_COLUMNS_H
+#define OUTPUT_REPORT_REPORT_COLUMNS_H
+
+#include "output/views/query.h"
+
+struct report_columns {
+	const struct report_options *options;
+	unsigned widths[REPORT_MAX_KEYS];
+};
+
+/*
+ * As wide as their titles; then for every cell: as wide as that, but for very long ones. Without a
+ * terminal, functions with a column behind them leave out arguments that would push it out of
+ * sight.
+ */
+void report_columns_init(struct report_columns *columns, const struct report_options *options);
+void report_columns_note(struct report_columns *columns, unsigned k, const char *text);
+/*
+ * On a terminal the module, then the widest ones, the symbol's first as a rule, give what is
+ * missing there beside `used` columns of other things, until all are as narrow as a name may
+ * become.
+ */
+void report_columns_fit(struct report_columns *columns, unsigned used);
+
+/* Each behind two blanks. */
+void report_columns_titles(FILE *to, const struct report_columns *columns);
+void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
+                        const char *text);
+/* A cell, cut to `width` columns if not 0, what tells it apart least of all first. Returns these.
+ */
+unsigned report_cell_put(FILE *to, enum profile_keys key, const char *text, unsigned width);
+
+#endif

@@ -1,0 +1,38 @@
+/* What changed from one run to another, or from some to others, for people and for programs. */
+#ifndef OUTPUT_REPORT_REPORT_DIFF_H
+#define OUTPUT_REPORT_REPORT_DIFF_H
+
+#include "output/views/diff.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* The runs of a side. */
+struct diff_traces {
+	struct trace *const *traces;
+	char *const *names;
+	unsigned nr; /* at least one */
+};
+
+struct diff_report {
+	struct diff_traces sides[DIFF_SIDES];
+	const struct report_options *options;
+	bool shares; /* compare shares of each run, not amounts */
+};
+
+/* Whether there is anything to compare: an event of that name and unit in all runs. */
+bool report_diff_any(const struct diff_report *report);
+
+/*
+ * Prints every event that all have, or the options' own, which is one of the first trace. 0,
+ * -ENOMEM, -EBADMSG; write errors are for the caller to find.
+ */
+int report_diff_text(FILE *to, const struct diff_report *report);
+/* One JSON object in one line. */
+int report_diff_json(FILE *to, const struct diff_report *report);
+
+/* For the two: calls put with each such event. */
+int report_diff_walk(const struct diff_report *report,
+                     void (*put)(void *arg, const struct diff *diff), void *arg);
+
+#endif

@@ -1,0 +1,327 @@
+#include "output/report/report_columns.h"
+#include "output/report/report_diff.h"
+#include "output/report/report_head.h"
+#include "output/report/report_text.h"
+#include "output/text/text.h"
+#include "output/profile/warnings.h"
+
+#include <math.h>
+#include <string.h>
+
+#define VALUE_WIDTH 9   /* without the unit, at least */
+#define LOOKED_AT   100 /* rows, for functions that only seem to be new */
+
+/* Values are shown in so many, with so many digits behind the point. */
+struct value_unit {
+	double size;
+	const char *name;
+	int digits;
+};
+
+struct diff_text {
+	FILE *to;
+	const struct diff_report *report;
+	unsigned nr_tables;
+	/* Of the present table: */
+	const struct diff *diff;
+	const struct value_unit *unit;
+	int digits_width;     /* without the unit */
+	unsigned value_width; /* with it */
+	struct report_columns columns;
+};
+
+static const char *cell(const struct diff_row *row, unsigned k)
+{
+	const char *text = row->cells;
+
+	for (; k; k--)
+		text += strlen(text) + 1;
+	return text;
+}
+
+/* --- above the table -------------------------------------------------------------------------- */
+
+/* Warnings begin with the side they are about, or with the run where a side has several. */
+static struct warning_text warning_of(const struct diff_text *out, unsigned side, unsigned run)
+{
+	const struct diff_traces *runs = &out->report->sides[side];
+
+	return (struct warning_text){out->to, out->report->options,
+	                             runs->nr > 1 ? runs->names[run] : diff_side_names[side]};
+}
+
+static void put_side(const struct diff_text *out, unsigned side)
+{
+	const struct diff_traces *runs = &out->report->sides[side];
+
+	fprintf(out->to, "%s: ", diff_side_names[side]);
+	if (runs->nr > 1)
+		fprintf(out->to, "%u runs, the first ", runs->nr);
+	report_head_run(out->to, runs->traces[0], runs->names[0]);
+	for (unsigned run = 0; run < runs->nr; run++) {
+		struct warning_text warning = warning_of(out, side, run);
+
+		warnings_of_run(runs->traces[run], report_warning_text, &warning);
+	}
+}
+
+static void put_runs(const struct diff_text *out)
+{
+	const struct diff_traces *sides = out->report->sides;
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		put_side(out, side);
+	if (sides[DIFF_BEFORE].nr == 1 && sides[DIFF_AFTER].nr == 1)
+		fputs("one run each: errors are of sampling alone; folders with traces of more "
+		      "runs tell how runs differ\n",
+		      out->to);
+}
+
+static const struct trace_event *event_of(const struct diff *diff)
+{
+	const struct profile *profile = diff->runs[DIFF_BEFORE].profiles[0];
+
+	return trace_event(profile->trace, profile->config.event);
+}
+
+/* What is shown as 0 has no sign of its own. */
+static double unsigned_zero(double value, int digits)
+{
+	return fabs(value) * 2 < pow(10, -digits) ? 0 : value;
+}
+
+/* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %", of several runs with " ± 1.2 %, on average"
+ */
+static void put_wholes(const struct diff_text *out)
+{
+	const struct diff *diff = out->diff;
+	const struct trace *trace = diff->runs[DIFF_BEFORE].profiles[0]->trace;
+	const struct trace_event *event = event_of(diff);
+	double before = diff->whole.of[DIFF_BEFORE].mean;
+	char texts[DIFF_SIDES][TEXT_SIZE];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		text_quantity(texts[side], diff->whole.of[side].mean, event->unit);
+	text_put(out->to, trace_string(trace, event->name), 0);
+	fprintf(out->to, ": %s before, %s after", texts[DIFF_BEFORE], texts[DIFF_AFTER]);
+	if (before > 0)
+		fprintf(out->to, ": %+.1f %%", unsigned_zero(100 * diff->whole.change / before, 1));
+	if (before > 0 && !diff_has_one_run_each(diff))
+		fprintf(out->to, " ± %.1f %%, on average", 100 * diff->whole.error / before);
+	fputc('\n', out->to);
+}
+
+static const char *cell_of(const struct diff_text *out, const struct diff_row *row,
+                           enum profile_keys key)
+{
+	const struct report_options *options = out->report->options;
+
+	for (unsigned k = 0; k < options->nr_keys; k++)
+		if (options->keys[k] == key)
+			return cell(row, k);
+	return NULL;
+}
+
+/* Whether a module, by the cells of this row, was met on the side. */
+static bool has_module(const struct diff_text *out, const struct diff_row *row, unsigned side)
+{
+	const char *module = cell_of(out, row, PROFILE_BY_MODULE);
+
+	for (size_t i = 0; i < out->diff->nr; i++)
+		if (out->diff->rows[i].of[side].samples &&
+		    !strcmp(cell_of(out, &out->diff->rows[i], PROFILE_BY_MODULE), module))
+			return true;
+	return false;
+}
+
+/* The row of a function of this name in a module that was met on the other side alone, or NULL. */
+static const struct diff_row *find_moved(const struct diff_text *out, const struct diff_row *row,
+                                         unsigned side)
+{
+	const char *symbol = cell_of(out, row, PROFILE_BY_SYMBOL);
+
+	for (size_t i = 0; i < out->diff->nr; i++) {
+		const struct diff_row *other = &out->diff->rows[i];
+
+		if (other->of[!side].samples && !other->of[side].samples &&
+		    !strcmp(cell_of(out, other, PROFILE_BY_SYMBOL), symbol) &&
+		    !has_module(out, other, side))
+			return other;
+	}
+	return NULL;
+}
+
+/* Two builds under two names have no function in common, where modules tell functions apart. */
+static void warn_of_names(const struct diff_text *out)
+{
+	struct warning_text warning = {out->to, out->report->options, NULL};
+	char text[WARNING_SIZE];
+
+	for (size_t i = 0; i < out->diff->nr && i < LOOKED_AT; i++) {
+		const struct diff_row *row = &out->diff->rows[i], *other;
+
+		if (!cell_of(out, row, PROFILE_BY_MODULE) || !cell_of(out, row, PROFILE_BY_SYMBOL))
+			return;
+		if (!diff_is_clear(row) || !row->of[DIFF_BEFORE].samples ||
+		    has_module(out, row, DIFF_AFTER))
+			continue;
+		other = find_moved(out, row, DIFF_BEFORE);
+		if (!other)
+			continue;
+		snprintf(text, sizeof(text),
+		         "functions of '%.128s' are in '%.128s' after: --sort symbol compares them "
+		         "by their names alone",
+		         cell_of(out, row, PROFILE_BY_MODULE),
+		         cell_of(out, other, PROFILE_BY_MODULE));
+		report_warning_text(&warning, text);
+		return;
+	}
+}
+
+static void put_head(const struct diff_text *out)
+{
+	const struct diff *diff = out->diff;
+
+	put_wholes(out);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		for (unsigned run = 0; run < diff->runs[side].nr; run++) {
+			struct warning_text warning = warning_of(out, side, run);
+
+			warnings_of_profile(diff->runs[side].profiles[run], report_warning_text,
+			                    &warning);
+		}
+	}
+	warn_of_names(out);
+	fputc('\n', out->to);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+/* One unit for all rows, so that they compare at a glance: the first that is not too large. */
+static void choose_unit(struct diff_text *out)
+{
+	enum { NR_UNITS = 3 };
+	static const struct value_unit times[NR_UNITS] = {
+		{1e9, " s", 3}, {1e6, " ms", 3}, {1e3, " µs", 3}};
+	static const struct value_unit counts[NR_UNITS] = {
+		{1e9, " bn", 3}, {1e6, " mn", 3}, {1, "", 0}};
+	static const struct value_unit percent = {1, "%", 2};
+	const struct value_unit *units = event_of(out->diff)->unit == TRACE_NS ? times : counts;
+	double largest =
+		fmax(out->diff->whole.of[DIFF_BEFORE].mean, out->diff->whole.of[DIFF_AFTER].mean);
+	unsigned i = 0;
+
+	while (i + 1 < NR_UNITS && largest < units[i].size)
+		i++;
+	out->unit = out->report->shares ? &percent : &units[i];
+	out->digits_width =
+		snprintf(NULL, 0, "%+.*f", out->unit->digits, largest / out->unit->size);
+	if (out->report->shares || out->digits_width < VALUE_WIDTH)
+		out->digits_width = VALUE_WIDTH;
+	out->value_width = (unsigned)out->digits_width + text_put(NULL, out->unit->name, 0);
+}
+
+static bool is_shown(const struct diff_text *out, size_t i)
+{
+	const struct report_options *options = out->report->options;
+
+	return options->all || (i < options->limit && diff_is_clear(&out->diff->rows[i]));
+}
+
+static void measure(struct diff_text *out)
+{
+	report_columns_init(&out->columns, out->report->options);
+	for (size_t i = 0; i < out->diff->nr; i++)
+		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->nr_keys; k++)
+			report_columns_note(&out->columns, k, cell(&out->diff->rows[i], k));
+	report_columns_fit(&out->columns, 4 * out->value_width + 6);
+}
+
+static void put_titles(const struct diff_text *out)
+{
+	const struct report_options *options = out->report->options;
+	int width = (int)out->value_width;
+
+	fprintf(out->to, "%s%*s  %*s  %*s  %*s", paint(options, BOLD), width, "change",
+	        width + (int)strlen("±") - 1, "± error", width, "before", width, "after");
+	report_columns_titles(out->to, &out->columns);
+	fprintf(out->to, "%s\n", paint(options, PLAIN));
+}
+
+static void put_value(const struct diff_text *out, double value)
+{
+	fprintf(out->to, "  %*.*f%s", out->digits_width, out->unit->digits, value / out->unit->size,
+	        out->unit->name);
+}
+
+static void put_change(const struct diff_text *out, double change)
+{
+	fprintf(out->to, "%+*.*f%s", out->digits_width, out->unit->digits,
+	        unsigned_zero(change / out->unit->size, out->unit->digits), out->unit->name);
+}
+
+static void put_row(const struct diff_text *out, const struct diff_row *row)
+{
+	put_change(out, row->change);
+	fprintf(out->to, " ±%*.*f%s", out->digits_width, out->unit->digits,
+	        row->error / out->unit->size, out->unit->name);
+	put_value(out, row->of[DIFF_BEFORE].mean);
+	put_value(out, row->of[DIFF_AFTER].mean);
+	for (unsigned k = 0; k < out->report->options->nr_keys; k++)
+		report_columns_put(out->to, &out->columns, k, cell(row, k));
+	fputc('\n', out->to);
+}
+
+static void put_rest(const struct diff_text *out)
+{
+	const struct report_options *options = out->report->options;
+	size_t nr = 0, nr_clear = 0;
+	double change = 0;
+
+	for (size_t i = 0; i < out->diff->nr; i++) {
+		if (is_shown(out, i))
+			continue;
+		nr++;
+		nr_clear += diff_is_clear(&out->diff->rows[i]);
+		change += out->diff->rows[i].change;
+	}
+	if (!nr || options->quiet)
+		return;
+	fputs(paint(options, DIM), out->to);
+	put_change(out, change);
+	fprintf(out->to, "  in %zu more row%s, ", nr, plural(nr));
+	if (nr_clear)
+		fprintf(out->to, "%zu beyond %s error", nr_clear, nr_clear == 1 ? "its" : "their");
+	else
+		fputs("within their errors", out->to);
+	fprintf(out->to, "; --all shows them%s\n", paint(options, PLAIN));
+}
+
+static void put_table(void *arg, const struct diff *diff)
+{
+	struct diff_text *out = arg;
+	const struct report_options *options = out->report->options;
+
+	out->diff = diff;
+	if (out->nr_tables++)
+		fputc('\n', out->to);
+	if (has_head(options))
+		put_head(out);
+	choose_unit(out);
+	measure(out);
+	if (!options->quiet)
+		put_titles(out);
+	for (size_t i = 0; i < diff->nr; i++)
+		if (is_shown(out, i))
+			put_row(out, &diff->rows[i]);
+	put_rest(out);
+}
+
+int report_diff_text(FILE *to, const struct diff_report *report)
+{
+	struct diff_text out = {.to = to, .report = report};
+
+	if (has_head(report->options))
+		put_runs(&out);
+	return report_diff_walk(report, put_table, &out);
+}

@@ -1,0 +1,184 @@
+#include "output/report/report_head.h"
+
+#include "output/profile/clock_sides.h"
+#include "trace/part.h"
+#include "output/text/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define COMMAND_SIZE 240 /* bytes that are shown; info shows more */
+
+static void put_exit(FILE *to, const struct trace_run *run)
+{
+	if (trace_exit_signal(run))
+		fprintf(to, " (killed by signal %d)", trace_exit_signal(run));
+	else if (run->exit_status > 0)
+		fprintf(to, " (exit status %d)", run->exit_status);
+	else if (run->flags & TRACE_RUN_ATTACHED && run->pid)
+		fprintf(to, " (attached to process %d)", run->pid);
+}
+
+static void put_date(FILE *to, uint64_t real_ns)
+{
+	time_t seconds = (time_t)(real_ns / 1000000000);
+	char date[TEXT_SIZE];
+	struct tm tm;
+
+	if (real_ns && localtime_r(&seconds, &tm) && strftime(date, sizeof(date), "%F %T", &tm))
+		fprintf(to, ", %s", date);
+}
+
+void report_head_run(FILE *to, const struct trace *trace, const char *name)
+{
+	const struct trace_run *run = trace_run(trace);
+	char wall[TEXT_SIZE];
+
+	text_put(to, name, 0);
+	fputs(": ", to);
+	text_put_command(to, trace_string(trace, run->command), COMMAND_SIZE,
+	                 trace_names_scope(run));
+	put_exit(to, run);
+	text_quantity(wall, (double)trace_wall(run), TRACE_NS);
+	fprintf(to, "\n%s on ", wall);
+	text_put(to, trace_string(trace, run->host), 0);
+	fprintf(to, ", %u CPU%s", run->nr_cpus, plural(run->nr_cpus));
+	put_date(to, run->real_start);
+	fputc('\n', to);
+}
+
+/* --- how much it was -------------------------------------------------------------------------- */
+
+/* "14 % of one CPU", "1.86 of 2 CPUs" */
+static void put_cpus(FILE *to, uint64_t time, uint64_t wall, uint32_t nr_cpus)
+{
+	double used = (double)time / (double)wall;
+
+	if (nr_cpus > 1 && used >= 0.995)
+		fprintf(to, "%.2f of %u CPUs", used, nr_cpus);
+	else
+		fprintf(to, used && used < 0.0995 ? "%.1f %% of one CPU" : "%.0f %% of one CPU",
+		        100 * used);
+}
+
+static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
+{
+	const struct trace_run *run = trace_run(amount->trace);
+	uint64_t from = part_start(run, amount->part), until = part_end(run, amount->part);
+
+	if (until <= from)
+		return;
+	fputs(" (", to);
+	put_cpus(to, time, until - from, run->nr_cpus);
+	fputs(amount->idle ? ")" : "; waiting is not sampled)", to);
+}
+
+static const char *side_text(const struct event_amount *amount)
+{
+	switch (clock_sides(amount->trace, trace_event(amount->trace, amount->event))) {
+	case CLOCK_USER:
+		return amount->by_exact ? "" : ", in user mode alone";
+	case CLOCK_KERNEL:
+		return ", in the kernel alone";
+	default:
+		return "";
+	}
+}
+
+static void put_time(FILE *to, const struct event_amount *amount)
+{
+	uint64_t time = amount->total - amount->idle;
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)time, TRACE_NS);
+	fprintf(to, "%s of CPU time%s", text, side_text(amount));
+	put_use(to, amount, time);
+	if (!amount->idle)
+		return;
+	text_quantity(text, (double)amount->idle, TRACE_NS);
+	fprintf(to, ", and %s %s", text, trace_idle_name(amount->trace));
+}
+
+static void put_amount(FILE *to, const struct event_amount *amount)
+{
+	enum trace_unit unit = trace_event(amount->trace, amount->event)->unit;
+	char text[TEXT_SIZE];
+
+	if (!amount->total)
+		return;
+	if (amount->unsampled) {
+		text_quantity(text, (double)amount->unsampled, unit);
+		fprintf(to, " and %s not sampled", text);
+	}
+	fputs(" = ", to);
+	if (unit == TRACE_NS) {
+		put_time(to, amount);
+		return;
+	}
+	text_quantity(text, (double)amount->total, unit);
+	fprintf(to, "%s occurrence%s", text, plural(amount->total));
+}
+
+static void put_rate(FILE *to, const struct trace_event *event)
+{
+	uint64_t initial = trace_period(event, event->initial_shift);
+	uint64_t final = trace_period(event, trace_shift(event));
+	char first[TEXT_SIZE], last[TEXT_SIZE], rate[TEXT_SIZE];
+
+	text_period(first, initial, event->unit);
+	text_period(last, final, event->unit);
+	text_rate(rate, final, event->unit);
+	fprintf(to, "one every %s", last);
+	if (event->unit == TRACE_NS)
+		fprintf(to, " (%s)", rate);
+	if (final != initial)
+		fprintf(to, ", at first every %s", first);
+	fputc('\n', to);
+}
+
+struct event_amount event_amount_of(const struct profile *profile)
+{
+	struct event_amount amount = {
+		.trace = profile->trace,
+		.event = profile->config.event,
+		.part = profile->config.part,
+		.samples = profile->samples,
+		.total = profile->total,
+		.idle = profile->idle,
+		.by_exact = profile->nr_unsampled || profile->nr_scaled,
+	};
+
+	for (uint32_t i = 0; i < profile->nr_unsampled; i++)
+		amount.unsampled += profile->rows[profile->unsampled[i].row].self;
+	return amount;
+}
+
+void report_head_event(FILE *to, const struct event_amount *amount)
+{
+	const struct trace_event *event = trace_event(amount->trace, amount->event);
+
+	text_put(to, trace_string(amount->trace, event->name), 0);
+	fprintf(to, ": %llu sample%s", (unsigned long long)amount->samples,
+	        plural(amount->samples));
+	put_amount(to, amount);
+	fputc('\n', to);
+	put_rate(to, event);
+}
+
+int report_head_part(FILE *to, const struct event_amount *amount)
+{
+	uint64_t all = trace_event(amount->trace, amount->event)->stored;
+	char *text = part_text(amount->trace, amount->part);
+
+	if (!text)
+		return -ENOMEM;
+	if (*text) {
+		fputs("shown: ", to);
+		text_put(to, text, 0);
+		fprintf(to, ", %llu of %llu sample%s\n", (unsigned long long)amount->samples,
+		        (unsigned long long)all, plural(all));
+	}
+	free(text);
+	return 0;
+}

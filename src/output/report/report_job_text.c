@@ -1,0 +1,487 @@
+#include "output/views/mpi_paths.h"
+#include "output/report/report_columns.h"
+#include "output/report/report_head.h"
+#include "output/views/job.h"
+#include "output/report/report_text.h"
+#include "output/text/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define FEW_CALLS   12 /* below an ordinary report */
+#define MAX_CALLERS 12 /* of a context in one line */
+
+/* What stands before a name in its line. */
+#define FUNCTION_COLUMNS 72
+#define CONTEXT_COLUMNS  33
+
+static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
+{
+	if (nr > options->limit && !options->quiet)
+		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->limit, what,
+		        plural(nr - options->limit));
+}
+
+static void put_title(FILE *to, const struct report_options *options, const char *title)
+{
+	if (!options->quiet)
+		fprintf(to, "\n%s%s%s\n\n", paint(options, BOLD), title, paint(options, PLAIN));
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static uint32_t class_of(const struct call_sums *sums, uint32_t region)
+{
+	return trace_region(sums->trace, region)->region_class;
+}
+
+/* Without a length, and nothing that is sent. */
+static void put_marker(FILE *to, const struct call_sum *sum)
+{
+	fprintf(to, "%10" PRIu64 "  %10s  %10s  %10s  %10s  %11s  %10s  %11s  ", sum->calls, "-",
+	        "-", "-", "-", "-", "-", "-");
+}
+
+static void put_call(FILE *to, const struct call_sum *sum)
+{
+	char time[TEXT_SIZE], mean[TEXT_SIZE], longest[TEXT_SIZE], bytes[TEXT_SIZE], in[TEXT_SIZE];
+
+	text_cell(time, (double)sum->time, TRACE_NS);
+	text_cell(mean, (double)sum->time / (double)sum->calls, TRACE_NS);
+	text_cell(longest, (double)sum->longest, TRACE_NS);
+	text_bytes(bytes, sum->bytes);
+	text_bytes(in, sum->bytes_in);
+	fprintf(to, "%10" PRIu64 "  %*s  %*s  %*s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
+	        sum->calls, text_field(time, 10), time, text_field(mean, 10), mean,
+	        text_field(longest, 10), longest, sum->sent, sum->bytes ? bytes : "-",
+	        sum->received, sum->bytes_in ? in : "-");
+}
+
+static void put_value(FILE *to, const struct call_sum *sum)
+{
+	const struct value_sum *values = &sum->values;
+
+	fprintf(to, "%10" PRIu64, sum->calls);
+	if (values->nr)
+		fprintf(to, "  %12.6g  %12.6g  %12.6g  %12.6g  ", values->sum / (double)values->nr,
+		        values->least, values->most, values->last);
+	else
+		fprintf(to, "  %12s  %12s  %12s  %12s  ", "-", "-", "-", "-");
+}
+
+static void put_call_row(FILE *to, const struct call_sums *sums, uint32_t region)
+{
+	const struct call_sum *sum = &sums->regions[region];
+
+	switch (class_of(sums, region)) {
+	case TRACE_VALUE:
+		put_value(to, sum);
+		break;
+	case TRACE_MARKER:
+		put_marker(to, sum);
+		break;
+	default:
+		put_call(to, sum);
+	}
+	text_put(to, trace_region_name(sums->trace, region), 0);
+	if (sum->unfinished)
+		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
+	fputc('\n', to);
+}
+
+static void put_call_titles(FILE *to, bool values)
+{
+	if (values)
+		fprintf(to, "%10s  %12s  %12s  %12s  %12s  %s\n", "values", "mean", "least", "most",
+		        "last", "name");
+	else
+		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
+		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
+}
+
+/* Those of values, or all others. */
+static void put_call_table(FILE *to, const struct job *job, const uint32_t *order,
+                           uint32_t nr_order, bool values, uint32_t limit)
+{
+	const struct report_options *options = job->options;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < nr_order; i++) {
+		if ((class_of(&job->calls, order[i]) == TRACE_VALUE) != values)
+			continue;
+		if (!nr && values)
+			put_title(to, options, "values that the program told");
+		if (!nr && !options->quiet)
+			put_call_titles(to, values);
+		if (nr++ < limit)
+			put_call_row(to, &job->calls, order[i]);
+	}
+	if (nr > limit && !options->quiet)
+		fprintf(to, "%u more; %s shows them\n", nr - limit,
+		        limit == options->limit ? "--all" : "--mpi");
+}
+
+static int put_calls(FILE *to, const struct job *job, uint32_t limit)
+{
+	uint32_t nr, *order = call_sums_order(&job->calls, &nr);
+
+	if (!order)
+		return -ENOMEM;
+	put_call_table(to, job, order, nr, false, limit);
+	put_call_table(to, job, order, nr, true, limit);
+	free(order);
+	return 0;
+}
+
+/* What is wrong with sums of calls where some are not there. */
+static void put_completeness(FILE *to, const struct trace *trace)
+{
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
+			fprintf(to,
+			        "(%" PRIu64 " of %" PRIu64
+			        " calls seen are stored; adaptrace info tells "
+			        "which, and from when to when)\n",
+			        kind->stored, kind->taken);
+}
+
+int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
+{
+	struct job job;
+	int err = job_init_calls(&job, trace, options);
+
+	if (!err) {
+		put_title(to, options,
+		          "calls as they were recorded, with exact times; the table above is from "
+		          "samples alone");
+		put_completeness(to, trace);
+		err = put_calls(to, &job,
+		                options->limit < FEW_CALLS || options->limit == UINT32_MAX
+		                        ? options->limit
+		                        : FEW_CALLS);
+	}
+	job_fini(&job);
+	return err;
+}
+
+/* Where all were dropped, zeros would say that there were none. */
+static bool knows_calls(const struct trace *trace)
+{
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
+			return true;
+	return false;
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static enum trace_unit unit_of(const struct job *job)
+{
+	return trace_event(job->trace, job->samples.event)->unit;
+}
+
+static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
+{
+	const struct call_sum *calls = &job->calls.ranks[row];
+	char sampled[TEXT_SIZE], time[TEXT_SIZE], bytes[TEXT_SIZE];
+	uint64_t weight = job->samples.weights[row];
+
+	text_cell(sampled, (double)weight, unit_of(job));
+	text_cell(time, (double)calls->time, TRACE_NS);
+	text_bytes(bytes, calls->bytes);
+	fprintf(to, "%6d  %*s  %7.2f%%", job->rows.rows[row].rank, text_field(sampled, 10), sampled,
+	        percent((double)job->samples.mpi[row], weight));
+	if (knows_calls(job->trace))
+		fprintf(to, "  %10" PRIu64 "  %*s  %10" PRIu64 "  %11s", calls->calls,
+		        text_field(time, 10), time, calls->sent, bytes);
+	fputs("  ", to);
+	text_put(to, trace_string(job->trace, job->rows.rows[row].host), 0);
+	fputc('\n', to);
+}
+
+static void put_ranks(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+	bool calls = knows_calls(job->trace);
+
+	put_title(to, options,
+	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
+	                  "their exact time, and what they sent, from calls"
+	                : "ranks: what was sampled, and its share in MPI");
+	put_completeness(to, job->trace);
+	if (!options->quiet) {
+		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
+		if (calls)
+			fprintf(to, "  %10s  %10s  %10s  %11s", "MPI calls", "time", "sent",
+			        "bytes");
+		fputs("  host\n", to);
+	}
+	for (uint32_t i = 0; i < job->rows.nr && i < options->limit; i++)
+		put_rank_row(to, job, i);
+	put_rest(to, options, job->rows.nr, "rank");
+}
+
+static void put_others(FILE *to, const struct job *job)
+{
+	if (job->samples.others && job->rows.nr && !job->options->quiet)
+		fprintf(to, "%.2f%% of the samples belong to no rank\n",
+		        percent((double)job->samples.others, job->samples.total));
+}
+
+/* --- imbalance -------------------------------------------------------------------------------- */
+
+static void put_spread(FILE *to, const struct job *job, const struct spread *spread)
+{
+	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
+	const struct rank_row *rows = job->rows.rows;
+
+	text_cell(least, (double)spread->least, unit_of(job));
+	text_cell(mean, (double)spread->sum / job->rows.nr, unit_of(job));
+	text_cell(most, (double)spread->most, unit_of(job));
+	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
+	        least, rows[spread->least_row].rank, text_field(most, 10), most,
+	        rows[spread->most_row].rank);
+}
+
+static void put_function(FILE *to, const struct job *job, const struct rank_function *function)
+{
+	const struct paths *paths = &job->samples.paths;
+	double mean = (double)function->self.sum / job->rows.nr;
+	char text[FRAME_TEXT_SIZE];
+
+	put_spread(to, job, &function->self);
+	fprintf(to, "  %9.1f%% ±%7.1f%%  ", 100 * ((double)function->self.most / mean - 1),
+	        100 * function->self.error / mean);
+	report_cell_put(to, PROFILE_BY_SYMBOL, paths_function(paths, function->name, text),
+	                room_behind(job->options, FUNCTION_COLUMNS));
+	fputc('\n', to);
+}
+
+static void put_functions(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+	uint32_t nr = 0;
+
+	put_title(to, options,
+	          "what each function spent in itself, over the ranks, from samples: the mean, the "
+	          "least "
+	          "and the most, and how far the most is above the mean");
+	if (!options->quiet)
+		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s %10s  %s\n", "mean", "least", "rank",
+		        "most", "rank", "above", "± error", "symbol");
+	for (uint32_t i = 0; i < job->samples.nr_functions; i++) {
+		if (!job->samples.functions[i].self.sum)
+			continue;
+		if (nr++ < options->limit)
+			put_function(to, job, &job->samples.functions[i]);
+	}
+	put_rest(to, options, nr, "function");
+}
+
+static int put_head(FILE *to, const struct job *job, const char *name)
+{
+	struct warning_text warning = {.to = to, .options = job->options};
+	struct event_amount amount = {
+		.trace = job->trace,
+		.event = job->samples.event,
+		.part = job->samples.part,
+		.samples = job->samples.nr_samples,
+		.total = trace_has_idle(job->trace) ? 0 : job->samples.total,
+	};
+
+	if (!has_head(job->options))
+		return 0;
+	report_head_run(to, job->trace, name);
+	job_warnings(job, report_warning_text, &warning);
+	report_head_event(to, &amount);
+	return report_head_part(to, &amount);
+}
+
+int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options)
+{
+	struct job job;
+	int err = job_init(&job, trace, options);
+
+	if (!err && !job.rows.nr)
+		err = -ENODATA;
+	if (!err)
+		err = put_head(to, &job, name);
+	if (!err) {
+		put_ranks(to, &job);
+		put_others(to, &job);
+		put_functions(to, &job);
+	}
+	job_fini(&job);
+	return err;
+}
+
+/* --- contexts --------------------------------------------------------------------------------- */
+
+/* On a terminal names are cut, so that the call is seen with its nearest callers. */
+static void put_path(FILE *to, const struct job *job, uint32_t path)
+{
+	const struct paths *paths = &job->samples.paths;
+	unsigned room = room_behind(job->options, CONTEXT_COLUMNS), used = 0;
+	unsigned each = room > 4 * MIN_COLUMN ? room / 4 : room ? MIN_COLUMN : 0;
+	char text[FRAME_TEXT_SIZE];
+
+	for (unsigned i = 0; path != PATH_NONE; i++, path = paths_caller(paths, path)) {
+		const char *name = i ? paths_function(paths, paths_leaf(paths, path), text)
+		                     : mpi_paths_call(paths, path, text);
+
+		if (i == MAX_CALLERS || (i && room && used + each + 4 > room)) {
+			fputs(" < …", to);
+			break;
+		}
+		fputs(i ? " < " : "", to);
+		used += 3 + report_cell_put(to, PROFILE_BY_SYMBOL, name, each);
+	}
+	fputc('\n', to);
+}
+
+static void put_context(FILE *to, const struct job *job, const struct mpi_context *context)
+{
+	char weight[TEXT_SIZE];
+
+	text_cell(weight, (double)context->weight, unit_of(job));
+	fprintf(to, "%7.2f%%  %*s  %9" PRIu64 "  ",
+	        percent((double)context->weight, job->samples.total), text_field(weight, 10),
+	        weight, context->samples);
+	put_path(to, job, context->path);
+}
+
+/* The paths are those of samples; which call had which one is known of few. */
+static void put_callers(FILE *to, const struct call_callers *callers)
+{
+	if (callers->calls)
+		fprintf(to,
+		        "(a sample was taken in %" PRIu64 " of %" PRIu64
+		        " calls, with %.2f%% of their time; who called the others is not known)\n",
+		        callers->known, callers->calls,
+		        percent((double)callers->known_time, callers->time));
+}
+
+static void put_contexts(FILE *to, const struct job *job)
+{
+	const struct report_options *options = job->options;
+
+	if (!job->samples.nr_contexts && !job->callers.calls)
+		return;
+	put_title(to, options,
+	          "where MPI was called from, as a share of everything sampled, from samples");
+	put_callers(to, &job->callers);
+	if (!options->quiet)
+		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "sampled", "samples",
+		        "call and callers");
+	for (uint32_t i = 0; i < job->samples.nr_contexts && i < options->limit; i++)
+		put_context(to, job, &job->samples.contexts[i]);
+	put_rest(to, options, job->samples.nr_contexts, "context");
+}
+
+/* --- who sends to whom ------------------------------------------------------------------------ */
+
+static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool bytes)
+{
+	char text[TEXT_SIZE];
+
+	fprintf(to, "%11s", bytes ? "bytes" : "messages");
+	for (int32_t i = 0; i < nr; i++)
+		fprintf(to, "  %10d", i);
+	fputc('\n', to);
+	for (int32_t from = 0; from < nr; from++) {
+		fprintf(to, "%11d", from);
+		for (int32_t i = 0; i < nr; i++) {
+			const struct call_link *link = call_sums_link(sums, from, i);
+
+			if (link && bytes)
+				text_bytes(text, link->bytes);
+			else if (link)
+				snprintf(text, sizeof(text), "%" PRIu64, link->messages);
+			fprintf(to, "  %10s", link ? text : "-");
+		}
+		fputc('\n', to);
+	}
+}
+
+static int put_pairs(FILE *to, const struct job *job)
+{
+	uint32_t nr;
+	struct call_link *links = job_links(job, &nr);
+	char text[TEXT_SIZE];
+
+	if (!links)
+		return -ENOMEM;
+	fprintf(to, "%8s  %8s  %10s  %11s\n", "from", "to", "messages", "bytes");
+	for (uint32_t i = 0; i < nr; i++) {
+		text_bytes(text, links[i].bytes);
+		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
+		        links[i].messages, text);
+	}
+	put_rest(to, job->options, job->calls.nr_links, "pair");
+	free(links);
+	return 0;
+}
+
+/* Of processes that were spawned, or in communicators that there was no room for. */
+static void put_elsewhere(FILE *to, const struct job *job)
+{
+	uint64_t nr = job->calls.messages_elsewhere;
+	char bytes[TEXT_SIZE];
+
+	text_bytes(bytes, job->calls.bytes_elsewhere);
+	if (nr)
+		fprintf(to,
+		        "(%" PRIu64 " message%s, of %s, not known to be between two of the job's "
+		        "ranks, %s in no matrix)\n",
+		        nr, plural(nr), bytes, nr == 1 ? "is" : "are");
+}
+
+static int put_links(FILE *to, const struct job *job)
+{
+	int32_t highest = job_highest_rank(job);
+
+	if (highest < 0 && !job->calls.messages_elsewhere)
+		return 0;
+	put_title(to, job->options,
+	          "messages between ranks, one-sided ones too, from calls: from a row to a column");
+	put_elsewhere(to, job);
+	if (highest < 0)
+		return 0;
+	if (highest >= JOB_MATRIX_RANKS)
+		return put_pairs(to, job);
+	put_matrix(to, &job->calls, highest + 1, false);
+	fputc('\n', to);
+	put_matrix(to, &job->calls, highest + 1, true);
+	return 0;
+}
+
+int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
+                    const struct report_options *options)
+{
+	struct job job;
+	int err = job_init_mpi(&job, trace, options);
+
+	if (!err)
+		err = put_head(to, &job, name);
+	if (!err) {
+		if (job.rows.nr)
+			put_ranks(to, &job);
+		put_others(to, &job);
+		put_contexts(to, &job);
+	}
+	if (!err && trace_has_calls(trace)) {
+		put_title(to, options, "calls as they were recorded, with exact times");
+		put_completeness(to, trace);
+		err = put_calls(to, &job, options->limit);
+	}
+	if (!err)
+		err = put_links(to, &job);
+	job_fini(&job);
+	return err;
+}

@@ -1,0 +1,304 @@
+#include "trace/rank_rows.h"
+#include "output/views/query.h"
+#include "output/report/report_annotation.h"
+#include "output/report/report_columns.h"
+#include "output/report/report_counters.h"
+#include "output/report/report_head.h"
+#include "output/views/job.h"
+#include "output/views/report_profile.h"
+#include "output/views/report_rows.h"
+#include "output/report/report_text.h"
+#include "output/text/text.h"
+#include "output/profile/warnings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* One table on its way out. */
+struct table_text {
+	FILE *to;
+	const struct report_options *options;
+	const struct profile *profile;
+	struct report_rows *rows;
+	uint64_t whole; /* what 100 % is */
+	struct report_columns columns;
+	const struct counter_columns *counters;
+	struct rank_rows ranks; /* of tables for every thread */
+};
+
+/* Columns of a row up to its samples. */
+#define ROW_COLUMNS 44
+
+/* --- tables ----------------------------------------------------------------------------------- */
+
+static struct profile_row table_row(const struct table_text *table, uint32_t i)
+{
+	return report_row(table->profile, &table->rows->rows[i]);
+}
+
+static void measure(struct table_text *table, char *text)
+{
+	const struct report_options *options = table->options;
+
+	report_columns_init(&table->columns, options);
+	for (unsigned k = 0; k < options->nr_keys; k++) {
+		for (uint32_t i = 0; i < table->rows->nr; i++) {
+			const struct profile_row row = table_row(table, i);
+
+			report_columns_note(
+				&table->columns, k,
+				report_cell(table->profile, &row, options->keys[k], text));
+		}
+	}
+	report_columns_fit(&table->columns, ROW_COLUMNS + report_counters_width(table->counters));
+}
+
+static enum trace_unit unit_of(const struct table_text *table)
+{
+	return trace_event(table->profile->trace, table->profile->config.event)->unit;
+}
+
+static void put_titles(const struct table_text *table)
+{
+	const struct report_options *options = table->options;
+
+	fprintf(table->to, "%s%7s %9s  %8s  %7s  %7s", paint(options, BOLD), "self", "± error",
+	        unit_of(table) == TRACE_NS ? "time" : "count", "total", "samples");
+	report_counters_titles(table->to, table->counters);
+	report_columns_titles(table->to, &table->columns);
+	fprintf(table->to, "%s\n", paint(options, PLAIN));
+}
+
+static void put_row(const struct table_text *table, uint32_t i, char *text)
+{
+	const struct class_row *of = &table->rows->rows[i];
+	const struct profile_row row = table_row(table, i);
+	char amount[TEXT_SIZE];
+
+	text_cell(amount, (double)row.self, unit_of(table));
+	fprintf(table->to, "%6.2f%% ±%6.2f%%  %*s  %6.2f%%  %7llu",
+	        percent((double)row.self, table->whole),
+	        percent_error(profile_error(&row), table->whole), text_field(amount, 8), amount,
+	        percent((double)of->total, table->whole), (unsigned long long)row.samples);
+	report_counters_values(
+		table->to, table->counters,
+		row.name == PROFILE_NONE
+			? NULL
+			: profile_counts_of(&table->profile->row_counts, of->row)->self);
+	for (unsigned k = 0; k < table->options->nr_keys; k++)
+		report_columns_put(
+			table->to, &table->columns, k,
+			report_cell(table->profile, &row, table->options->keys[k], text));
+	fputc('\n', table->to);
+}
+
+static void put_rest(const struct table_text *table)
+{
+	uint32_t nr = table->rows->nr_more, nr_folded = table->rows->nr_folded;
+
+	if (!nr || table->options->quiet)
+		return;
+	fprintf(table->to, "%s%6.2f%%  in %u more row%s", paint(table->options, DIM),
+	        percent((double)table->rows->self_more, table->whole), nr, plural(nr));
+	if (nr_folded == nr)
+		fprintf(table->to, " within %s", nr == 1 ? "its error" : "their errors");
+	else if (nr_folded)
+		fprintf(table->to, ", %u of them within %s", nr_folded,
+		        nr_folded == 1 ? "its error" : "their errors");
+	fprintf(table->to, "; --all shows them%s\n", paint(table->options, PLAIN));
+}
+
+static int put_table(struct table_text *table)
+{
+	char *text = malloc(CELL_SIZE);
+
+	if (!text)
+		return -ENOMEM;
+	measure(table, text);
+	if (!table->options->quiet)
+		put_titles(table);
+	for (uint32_t i = 0; i < table->rows->nr; i++)
+		put_row(table, i, text);
+	put_rest(table);
+	free(text);
+	return 0;
+}
+
+/* --- a table for every thread ----------------------------------------------------------------- */
+
+static void put_thread_title(const struct table_text *table, uint32_t class, bool first, char *text)
+{
+	const struct profile *profile = table->profile;
+	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
+	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
+	const struct profile_row row = {.class = class, .name = unsampled ? PROFILE_NONE : 0};
+	uint32_t rank = rank_row(&table->ranks, profile->classes[class].thread);
+	char weight[TEXT_SIZE];
+
+	text_quantity(weight, (double)table->whole, event->unit);
+	fprintf(table->to, "%s%s", first ? "" : "\n", paint(table->options, BOLD));
+	text_put(table->to, report_cell(profile, &row, PROFILE_BY_THREAD, text), 0);
+	if (rank != RANK_NONE)
+		fprintf(table->to, ", rank %d", table->ranks.rows[rank].rank);
+	fprintf(table->to, ": %.2f%%, %s%s%s%s\n", percent((double)table->whole, profile->total),
+	        weight, unsampled ? " " : "", unsampled ? profile_unsampled_name(unsampled) : "",
+	        paint(table->options, PLAIN));
+}
+
+/* "3 more threads, 1 more command": of what was not sampled only the command is known. */
+static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint32_t nr_commands)
+{
+	if (!nr_threads && !nr_commands)
+		return;
+	fputc('\n', table->to);
+	if (nr_threads)
+		fprintf(table->to, "%u more thread%s", nr_threads, plural(nr_threads));
+	if (nr_commands)
+		fprintf(table->to, "%s%u more command%s", nr_threads ? ", " : "", nr_commands,
+		        plural(nr_commands));
+	fputs("; --all shows them\n", table->to);
+}
+
+static int put_thread(struct table_text *table, uint32_t class, bool first, char *text)
+{
+	int err = 0;
+
+	put_thread_title(table, class, first, text);
+	if (report_unsampled(table->profile, class))
+		return 0;
+	err = report_rows_of_class(table->rows, class);
+	return err ? err : put_table(table);
+}
+
+static int put_threads(struct table_text *table)
+{
+	const struct profile *profile = table->profile;
+	uint32_t shown = 0, nr_hidden = 0, nr_commands = 0;
+	uint32_t *order = report_classes(profile);
+	char *text = malloc(CELL_SIZE);
+	int err = rank_rows_init(&table->ranks, profile->trace);
+
+	if (!text || !order)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < profile->nr_classes && !err; i++) {
+		table->whole = report_class_whole(profile, order[i]);
+		if (!table->whole)
+			continue;
+		if (shown++ < table->options->limit) {
+			err = put_thread(table, order[i], shown == 1, text);
+			continue;
+		}
+		nr_commands += report_unsampled(profile, order[i]) != NULL;
+		nr_hidden++;
+	}
+	if (!table->options->quiet && !err)
+		put_hidden(table, nr_hidden - nr_commands, nr_commands);
+	rank_rows_fini(&table->ranks);
+	free(order);
+	free(text);
+	return err;
+}
+
+static int put_all(struct table_text *table)
+{
+	int err = report_rows_of_all(table->rows);
+
+	return err ? err : put_table(table);
+}
+
+static int put_tables(FILE *to, const struct profile *profile, const struct report_options *options)
+{
+	struct report_rows rows;
+	struct counter_columns counters;
+	int err = report_rows_init(&rows, profile, options);
+	struct table_text table = {
+		.to = to,
+		.options = options,
+		.profile = profile,
+		.rows = &rows,
+		.whole = profile->total,
+		.counters = &counters,
+	};
+
+	counter_columns_init(&counters, profile->trace, profile->config.event);
+	if (!err)
+		err = options->per_thread ? put_threads(&table) : put_all(&table);
+	report_rows_fini(&rows);
+	return err;
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+void report_warning_text(void *arg, const char *text)
+{
+	const struct warning_text *warning = arg;
+
+	fprintf(warning->to, "%swarning: ", paint(warning->options, AMBER));
+	if (warning->of) {
+		text_put(warning->to, warning->of, 0);
+		fputs(": ", warning->to);
+	}
+	text_put(warning->to, text, 0);
+	fprintf(warning->to, "%s\n", paint(warning->options, PLAIN));
+}
+
+static int put_profile(FILE *to, const struct profile *profile,
+                       const struct report_options *options, const struct profile_view *view)
+{
+	if (options->annotate)
+		return report_annotation_text(to, profile, options);
+	if (report_shows_callers(options))
+		return report_text_tree(to, profile, options, view);
+	return put_tables(to, profile, options);
+}
+
+static int put_event(FILE *to, const struct trace *trace, uint32_t event,
+                     const struct report_options *options)
+{
+	struct profile *profile;
+	struct profile_view view;
+	struct warning_text warning = {.to = to, .options = options};
+	int err = 0;
+
+	profile = report_profile(trace, event, options, &view);
+	if (!profile)
+		return -errno;
+	if (has_head(options)) {
+		const struct event_amount amount = event_amount_of(profile);
+
+		report_head_event(to, &amount);
+		err = report_head_part(to, &amount);
+		if (report_shows_callers(options))
+			warnings_of_callers(trace, report_warning_text, &warning);
+		warnings_of_profile(profile, report_warning_text, &warning);
+		fputc('\n', to);
+	}
+	if (!err)
+		err = put_profile(to, profile, options, &view);
+	profile_free(profile);
+	return err;
+}
+
+int report_text(FILE *to, const struct trace *trace, const char *name,
+                const struct report_options *options)
+{
+	struct warning_text warning = {.to = to, .options = options};
+	int err = 0;
+
+	if (has_head(options)) {
+		report_head_run(to, trace, name);
+		warnings_of_run(trace, report_warning_text, &warning);
+	}
+	for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
+		if (options->event != TRACE_ALL_EVENTS && options->event != i)
+			continue;
+		if (i && options->event == TRACE_ALL_EVENTS)
+			fputc('\n', to);
+		err = put_event(to, trace, i, options);
+	}
+	/* Of a table alone: what is asked for with more words is all that is wanted. */
+	if (!err && report_has_calls(trace, options) && has_head(options) && !options->tree &&
+	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
+		err = report_calls_text(to, trace, options);
+	return err;
+}

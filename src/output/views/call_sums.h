@@ -1,0 +1,53 @@
+/* What the stored calls of a trace add up to: by region, by rank, and between ranks. */
+#ifndef OUTPUT_VIEWS_CALL_SUMS_H
+#define OUTPUT_VIEWS_CALL_SUMS_H
+
+#include "base/map64.h"
+#include "trace/part.h"
+#include "trace/rank_rows.h"
+#include "trace/trace_calls.h"
+
+/* Of the numbers that a program told under one name. */
+struct value_sum {
+	uint64_t nr; /* that are numbers: the rest of this is of these */
+	double sum, least, most, last;
+	uint64_t last_time;
+};
+
+/* Messages are those between two: collectives and files have bytes alone. */
+struct call_sum {
+	uint64_t calls, unfinished;
+	uint64_t time, longest;   /* ns */
+	uint64_t sent, received;  /* messages, one-sided accesses */
+	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
+	struct value_sum values;
+};
+
+struct call_link {
+	int32_t from, to; /* ranks in MPI_COMM_WORLD */
+	uint64_t messages, bytes;
+};
+
+struct call_sums {
+	const struct trace *trace;
+	struct call_sum *regions;
+	struct call_sum *ranks; /* by row, of MPI alone */
+	struct call_link *links;
+	uint64_t messages_elsewhere, bytes_elsewhere; /* of no two ranks, as far as is known */
+	uint32_t nr_regions, nr_links;
+	struct map64 link_by_ranks;
+	const struct part *part;
+};
+
+/* Goes through all calls of the part: of its threads, entered in its time. 0, -ENOMEM, -EBADMSG; to
+ * be given to call_sums_fini() in either case. */
+int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
+                   const struct part *part);
+void call_sums_fini(struct call_sums *sums);
+
+/* What one rank sent to another; NULL: nothing. */
+const struct call_link *call_sums_link(const struct call_sums *sums, int32_t from, int32_t to);
+/* The regions that were called, most time first; to be freed. NULL: no memory. */
+uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr);
+
+#endif

@@ -1,0 +1,31 @@
+/* What a class of a profile spent in its functions and in all that these called. */
+#ifndef OUTPUT_VIEWS_CLASS_ROWS_H
+#define OUTPUT_VIEWS_CLASS_ROWS_H
+
+#include "output/profile/profile_trees.h"
+
+struct class_row {
+	uint32_t class, name; /* name: PROFILE_NONE: not sampled */
+	uint32_t row;         /* the profile's; PROFILE_NONE: it only called */
+	uint64_t total;       /* recursion counted once */
+	uint64_t order;       /* of all rows of the profile, as their functions were met first */
+};
+
+struct class_rows {
+	const struct profile_trees *trees;
+	struct class_row *rows; /* of the class */
+	uint32_t nr;
+	size_t most; /* rows at once so far */
+
+	uint32_t *by_name;    /* + 1; 0: none */
+	uint32_t *on_the_way; /* by name: how often to a node */
+};
+
+/* 0 or -ENOMEM; to be given to class_rows_fini() in either case. */
+int class_rows_init(struct class_rows *rows, const struct profile_trees *trees);
+void class_rows_fini(struct class_rows *rows);
+
+/* Those of the class whose tree was made last. 0 or -ENOMEM. */
+int class_rows_make(struct class_rows *rows, uint32_t class);
+
+#endif

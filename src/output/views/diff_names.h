@@ -1,0 +1,28 @@
+/*
+ * Functions that have different names on the two sides of a comparison, because other compilers, or
+ * the same with other options, made them: inlined functions lack what they take, lambdas, parallel
+ * regions and copies are counted differently. Names match by what they have in common, where that
+ * is the name of one function on each side; else nothing is matched.
+ */
+#ifndef OUTPUT_VIEWS_DIFF_NAMES_H
+#define OUTPUT_VIEWS_DIFF_NAMES_H
+
+#include "output/views/diff.h"
+
+struct known_name;
+
+struct diff_names {
+	struct known_name *known;
+	size_t nr;
+	bool by_module; /* functions of different modules are different */
+};
+
+/* Of the profiles of all runs. 0 or -ENOMEM; to be given to diff_names_fini() in either case. */
+int diff_names_init(struct diff_names *names, const struct diff_runs runs[DIFF_SIDES],
+                    unsigned keys);
+void diff_names_fini(struct diff_names *names);
+
+/* The name on both sides of a function that has this one on one of them. */
+const char *diff_names_common(const struct diff_names *names, const char *module, const char *name);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Reports of a job: how evenly its ranks share the work, and what they spend and send in MPI.
+ *
+ * Times come from samples throughout, or from calls throughout: the two are never added up. What
+ * comes from which is said with every table.
+ */
+#ifndef OUTPUT_VIEWS_JOB_H
+#define OUTPUT_VIEWS_JOB_H
+
+#include "output/views/call_callers.h"
+#include "output/views/call_sums.h"
+#include "output/views/rank_sums.h"
+#include "output/views/query.h"
+#include "output/profile/warnings.h"
+
+/* What the reports are made of. */
+struct job {
+	const struct trace *trace;
+	const struct report_options *options;
+	struct rank_rows rows;
+	struct call_sums calls;
+	struct rank_sums samples; /* of the options' event, or the first one; of reports by rank */
+	struct call_callers callers; /* of reports on MPI alone */
+};
+
+/* The calls by themselves. 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
+int job_init_calls(struct job *job, const struct trace *trace,
+                   const struct report_options *options);
+/* The same with samples. */
+int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
+/* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
+int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
+void job_fini(struct job *job);
+
+/* Those of the run, and that not all ranks are in the trace. */
+void job_warnings(const struct job *job, warning_fn *fn, void *arg);
+
+#define JOB_MATRIX_RANKS 16 /* for more a matrix of messages would be too wide */
+
+/* Of those that messages are between; -1: there are none. */
+int32_t job_highest_rank(const struct job *job);
+/*
+ * Who sent to whom, to be freed; NULL: no memory. Where a matrix would be too wide these are rows:
+ * most bytes first, and no more than the options' limit.
+ */
+struct call_link *job_links(const struct job *job, uint32_t *nr);
+
+/* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
+int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options);
+int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+/* Time in MPI by rank, call and context, and who sent how much to whom; -ENODATA: no MPI. */
+int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
+                    const struct report_options *options);
+int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+/* Whether an ordinary report has calls, too: not that of some CPUs, for calls know none. */
+bool report_has_calls(const struct trace *trace, const struct report_options *options);
+/* What stands below its table: the calls alone. 0, -ENOMEM, -EBADMSG. */
+int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
+/* The same as a JSON array; NULL: errno says why. */
+struct json_object *report_calls_object(const struct trace *trace,
+                                        const struct report_options *options);
+
+#endif

@@ -1,0 +1,48 @@
+/* Reports: what a profile says, for people and for programs. */
+#ifndef OUTPUT_VIEWS_QUERY_H
+#define OUTPUT_VIEWS_QUERY_H
+
+#include "output/profile/profile_view.h"
+
+#include <stdio.h>
+
+#define REPORT_MAX_KEYS 16 /* more than there are */
+
+struct report_options {
+	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
+	enum profile_keys keys[REPORT_MAX_KEYS];
+	unsigned nr_keys;        /* columns, in this order */
+	bool by_total;           /* rows go by total, not by self */
+	bool per_thread;         /* a table for every thread */
+	bool tree;               /* call paths from the roots down, instead of a table */
+	bool no_header;          /* columns' names alone */
+	bool quiet;              /* rows alone */
+	const struct part *part; /* NULL: the whole run */
+	uint32_t limit;          /* rows of a table; UINT32_MAX: all */
+	bool all;                /* small branches of trees, too */
+	bool fold;               /* leave out rows of tables whose total is within their error */
+	double least;            /* share below which neither rows nor branches are; 0: as usual */
+	uint32_t max_depth;      /* of trees; 0: to their leaves */
+	const char *function;    /* its full name: callers, callees or code of it alone */
+	enum profile_direction direction;
+	bool annotate;      /* the function's code */
+	bool no_inline;     /* what was inlined belongs to the function around it */
+	bool self_alone;    /* neither totals nor call paths are wanted */
+	bool sampled_alone; /* nor what exact totals of commands say */
+	unsigned width;     /* columns of the terminal; 0: it is none, nothing is cut */
+	bool color;
+};
+
+/* Trees, callers or callees, in place of or beside a table. */
+static inline bool report_shows_callers(const struct report_options *options)
+{
+	return options->tree || options->direction != PROFILE_ALL;
+}
+
+/* Prints to `to`. 0, -ENOMEM, -EBADMSG; write errors are for the caller to find. */
+int report_text(FILE *to, const struct trace *trace, const char *name,
+                const struct report_options *options);
+/* One JSON object in one line. */
+int report_json(FILE *to, const struct trace *trace, const struct report_options *options);
+
+#endif

@@ -1,0 +1,15 @@
+/* The profile that a report is about. */
+#ifndef OUTPUT_VIEWS_REPORT_PROFILE_H
+#define OUTPUT_VIEWS_REPORT_PROFILE_H
+
+#include "output/profile/profile_view.h"
+#include "output/views/query.h"
+
+/*
+ * A profile of an event as the options want it, and where they ask for callers or callees with
+ * trees of these, of which view tells. NULL with errno, see profile_new() and profile_view_make().
+ */
+struct profile *report_profile(const struct trace *trace, uint32_t event,
+                               const struct report_options *options, struct profile_view *view);
+
+#endif

@@ -1,0 +1,54 @@
+/* The rows of a report in their order, cell by cell. */
+#ifndef OUTPUT_VIEWS_REPORT_ROWS_H
+#define OUTPUT_VIEWS_REPORT_ROWS_H
+
+#include "output/views/class_rows.h"
+#include "output/views/query.h"
+
+/* The first rows that anything was spent in, by self or total. */
+struct report_rows {
+	const struct profile *profile;
+	const struct report_options *options;
+	struct class_row *rows;
+	uint32_t nr, room;
+	uint64_t least;     /* of those that are shown */
+	uint32_t nr_more;   /* are behind them, or folded, */
+	uint64_t self_more; /* with so much */
+	uint32_t nr_folded; /* of these: their total is within their error */
+	bool fold;
+
+	struct profile_trees trees;
+	struct class_rows of_class;
+};
+
+/* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
+int report_rows_init(struct report_rows *rows, const struct profile *profile,
+                     const struct report_options *options);
+void report_rows_fini(struct report_rows *rows);
+
+/* Those of all classes, or of one. As many as the options allow. 0 or -ENOMEM. */
+int report_rows_of_all(struct report_rows *rows);
+int report_rows_of_class(struct report_rows *rows, uint32_t class);
+
+/* What a row has of samples: nothing where its function only called. */
+struct profile_row report_row(const struct profile *profile, const struct class_row *row);
+
+/* Numbers of the classes, most weight first. NULL: no memory. */
+uint32_t *report_classes(const struct profile *profile);
+
+/* All that was spent in a class, or was not sampled; 0: there are no rows of it. */
+uint64_t report_class_whole(const struct profile *profile, uint32_t class);
+
+/* What a row says in the column of a key: in the file, or in text where it has to be made. */
+#define CELL_SIZE FRAME_TEXT_SIZE
+const char *report_cell(const struct profile *profile, const struct profile_row *row,
+                        enum profile_keys key, char text[CELL_SIZE]);
+
+/* A class in the words of one such key. */
+void report_class_text(const struct profile *profile, const struct profile_class *class,
+                       enum profile_keys key, char text[CELL_SIZE]);
+
+/* What was not sampled of a command and has this class; NULL: it is a class of samples. */
+const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class);
+
+#endif

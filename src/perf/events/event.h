@@ -1,0 +1,134 @@
+/*
+ * Events: what can be sampled, by the names people know, through libpfm4.
+ *
+ *	cycles, LLC-load-misses, page-faults	the kernel's generic names
+ *	skx::FP_ARITH:SCALAR_DOUBLE		libpfm4's; without PMU: this machine's
+ *	dp-flops, dp-flops:256b			aliases, see event_alias.h
+ *	r01c0					a raw code of this machine's CPU
+ *	cpu/event=0xc0,umask=1/			a PMU of /sys/bus/event_source; cpu/cycles-ct/ too
+ *	sched:sched_switch			a tracepoint
+ *	mem:0x601040/8:rw			a breakpoint, see event_place.h
+ *	uprobe:/bin/app:0x1139			a probe in a program, see there
+ *	kprobe:vfs_read				a probe in the kernel
+ *
+ * Each may end in modifiers, parted by colons: u and k (user, kernel side; both where none is
+ * given), p to ppp (precise), period=N, freq=N. libpfm4 keeps one state for the process; it is set
+ * up by the first call that needs it and never torn down. Not safe against other threads.
+ */
+#ifndef PERF_EVENTS_EVENT_H
+#define PERF_EVENTS_EVENT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum event_unit {
+	EVENT_NS,    /* a clock: periods and weights are nanoseconds */
+	EVENT_COUNT, /* occurrences */
+};
+
+#define EVENT_NAME_MAX 128
+
+/* Bytes of user stack that the kernel copies into a sample at most; all sizes are multiples of 8.
+ */
+#define EVENT_STACK_MAX 65528
+
+/*
+ * An event as asked for. attr holds type, config*, exclude_* and precise_ip, and pinned or
+ * exclusive where the name asks for them; nothing else is set, attr.size included.
+ */
+struct event {
+	char name[EVENT_NAME_MAX]; /* as written, modifiers included */
+	enum event_unit unit;
+	struct perf_event_attr attr;
+	bool modifiers; /* the name itself says which sides are wanted, by :u, :k or :h */
+	bool foreign;   /* the code is one of another CPU model: not to be opened here */
+	uint32_t scale; /* units that one occurrence stands for; mostly 1 */
+	uint64_t usual; /* occurrences from sample to sample that suit it; 0: not known */
+	char probe[EVENT_NAME_MAX]; /* of a probe: the file, or the kernel's function; else "" */
+	/* Of a probe in a file: its place is attr.probe_offset behind this; see event_resolve(). */
+	char function[EVENT_NAME_MAX];
+	uint64_t period; /* in units; 0: not given with the event */
+	uint64_t freq;   /* samples a second; 0: not given. Never both */
+};
+
+#define WHY_SIZE 512
+
+/* To be opened: attr, with what points into the event itself. It must stay where it is until then.
+ */
+static inline struct perf_event_attr event_attr(const struct event *event)
+{
+	struct perf_event_attr attr = event->attr;
+
+	if (event->probe[0])
+		attr.uprobe_path = (uint64_t)(uintptr_t)event->probe;
+	return attr;
+}
+
+/* Where the function of a probe is in its file: then function is "". */
+static inline void event_resolve(struct event *event, uint64_t offset)
+{
+	event->attr.probe_offset += offset;
+	event->function[0] = '\0';
+}
+
+/*
+ * 0, or -EINVAL (malformed), -ENOENT (unknown), -EACCES (this user may not look it up), with one
+ * line for the user in why: what is wrong, then the way out ("unknown event 'cycels'; did you
+ * mean 'cycles'?"). An event that is understood need not exist on this machine: see event_probe.
+ */
+int event_parse(struct event *event, const char *text, char why[WHY_SIZE]);
+
+/*
+ * Some names stand for several events, which are sampled side by side: gives the names of the
+ * parts, modifiers included; for any other name that name. 0, or as event_parse(), which has to
+ * judge what comes out.
+ */
+#define EVENT_PARTS_MAX 6
+int event_expand(const char *text, char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], unsigned *nr,
+                 char why[WHY_SIZE]);
+
+/*
+ * Whether this machine and user can sample the event now: 0, or the kernel's -errno; -ENODEV for
+ * an event of another CPU model, which the kernel would count as something else.
+ * Ask it before the event is opened in earnest. A tracepoint takes 50 ms, the rest next to nothing.
+ */
+int event_probe(const struct event *event);
+
+/*
+ * Gives up the kernel side, and says so in the name ("cycles" becomes "cycles:u"): the way on for
+ * a user to whom event_probe answers -EACCES or -EPERM. False, and the event as it was, where that
+ * is none: the name has modifiers of its own, or the event happens in the kernel only
+ * (tracepoints, context-switches), so that its user side would stay at zero for ever.
+ */
+bool event_exclude_kernel(struct event *event);
+
+/* The processor's own stack of calls: what returned is taken off again. */
+#define EVENT_CALL_BRANCHES (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK)
+
+/* Whether its samples can have that: 0, or the kernel's -errno. */
+int event_probe_branches(const struct event *event);
+
+/* One line for the user: why opening the event fails with this -errno here, and the way out. */
+void event_explain(const struct event *event, int err, char why[WHY_SIZE]);
+
+/* An event that list shows. */
+struct event_info {
+	const char *description;   /* one line, may be empty */
+	const char *means;         /* what it is on this processor, where that is not its code */
+	const char *source;        /* "software", "hardware", "tracepoint", or a PMU's name */
+	const struct event *event; /* its name is what -e takes */
+	bool unknown;              /* an alias without codes for this processor: event is none */
+	bool available;            /* can be opened now, by this user */
+	bool user_only;            /* but only after event_exclude_kernel() */
+};
+
+/*
+ * Calls fn for every event of this machine whose name or description contains pattern, in any
+ * case (NULL: all); for a pattern that starts "PMU::", the events of that PMU, whether it is this
+ * machine's or not. Stops with fn's result where that is not 0. The strings live until fn returns.
+ * Tracepoints are tried as one: opening each of them takes the kernel 50 ms.
+ */
+int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info *info), void *arg);
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * PMUs as the kernel describes them in /sys/bus/event_source/devices: their formats (which bits of
+ * the configuration a term fills) and their named events.
+ */
+#ifndef PERF_EVENTS_PMU_H
+#define PERF_EVENTS_PMU_H
+
+#include "perf/events/event.h"
+
+#include <stddef.h>
+
+#define PMU_ROOT "/sys/bus/event_source/devices"
+
+/* Terms in one event, its alias included. */
+#define PMU_TERMS_MAX 32
+
+/*
+ * Fills type, config*, and period or freq, from "PMU/term,term=value,.../" without what may
+ * follow the second slash. A term is a format, a named event, config, config1, config2, period or
+ * freq; without a value it is 1. 0, or -ENOENT, -EINVAL, -EACCES with one line in why.
+ */
+int pmu_encode(const char *root, const char *text, struct event *event, char why[WHY_SIZE]);
+
+/*
+ * Calls fn for the named events of all PMUs, as "PMU/event/". Stops with fn's result where that is
+ * not 0.
+ */
+int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char *pmu), void *arg);
+
+/* Calls fn for the names of this machine's PMUs, likewise. */
+int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg);
+
+/*
+ * What an event of the CPU's own PMU is made of, "event=0x3c"; false: it has no event of this name.
+ */
+bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size);
+
+/* The name of the PMU of this type; false: none has it. */
+bool pmu_name(const char *root, uint32_t type, char *name, size_t size);
+
+#endif

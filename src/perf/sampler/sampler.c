@@ -1,0 +1,439 @@
+#include "base/clock.h"
+#include "perf/sampler/sampler_state.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+uint64_t sampler_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+const char *sampler_shortage(const struct sampler *sampler)
+{
+	return sampler->shortage[0] ? sampler->shortage : NULL;
+}
+
+unsigned sampler_nr_cpus(const struct sampler *sampler)
+{
+	return sampler->nr_cpus;
+}
+
+/* Whether samples of a target are taken on a CPU, by indices, where that differs between CPUs. */
+static bool is_sampled(const struct sampler *s, unsigned target, unsigned cpu)
+{
+	return *sampler_fd(s, &s->events[0], 0, target, cpu) >= 0;
+}
+
+unsigned sampler_nr_sampled(const struct sampler *sampler)
+{
+	unsigned nr = 0;
+
+	if (sampler->way == SAMPLER_LADDER)
+		return sampler->nr_cpus;
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		nr += is_sampled(sampler, 0, c);
+	return nr;
+}
+
+unsigned sampler_cpu(const struct sampler *sampler, unsigned index)
+{
+	return (unsigned)sampler->cpus[index];
+}
+
+uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index)
+{
+	return sampler->events[event].base_period[cpu_index];
+}
+
+bool sampler_counts_in_small_steps(const struct sampler *sampler, unsigned event)
+{
+	return sampler_has_small_steps(&sampler->events[event]);
+}
+
+uint64_t sampler_period(const struct sampler *sampler, unsigned event, unsigned cpu_index,
+                        unsigned shift)
+{
+	return sampler_period_at(&sampler->events[event], cpu_index, shift);
+}
+
+bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of)
+{
+	struct cpu_list online, known = {{0}};
+
+	if (cpu_list_online(&online))
+		return false;
+	for (unsigned c = 0; c < sampler->nr_cpus; c++)
+		cpu_list_add(&known, (unsigned)sampler->cpus[c]);
+	for (unsigned i = 0; of && i < sizeof(of->bits); i++) {
+		online.bits[i] &= of->bits[i];
+		known.bits[i] &= of->bits[i];
+	}
+	return cpu_list_beyond(&online, &known) >= 0 ||
+	       (sampler->way == SAMPLER_CGROUP && cpu_list_beyond(&known, &online) >= 0);
+}
+
+unsigned sampler_max_chain(const struct sampler *sampler)
+{
+	return sampler->max_chain;
+}
+
+/* --- reading counts -----------------------------------------------------------------------------
+ */
+
+/* Reads {value, lost} of an event that has RECORD_LOST_COUNTS, else {value}. */
+static uint64_t read_count(const struct sampler *s, int fd, bool lost)
+{
+	uint64_t values[2] = {0};
+	size_t size = s->counts_lost ? sizeof(values) : sizeof(values[0]);
+
+	if (fd < 0 || read(fd, values, size) != (ssize_t)size)
+		return 0;
+	return values[lost];
+}
+
+/* The same of a sampled event, which may read a group. */
+static uint64_t read_sampled(const struct sampler *s, int fd, bool lost)
+{
+	struct sampler_reading reading;
+
+	if (!s->nr_counters)
+		return read_count(s, fd, lost);
+	sampler_read_event(s, fd, &reading);
+	return lost ? reading.lost : reading.values[0];
+}
+
+/* Of an event of mmap, comm, fork and exit records: it counts nothing, but is always on. */
+struct side_count {
+	uint64_t value, running, lost; /* running: ns that its tasks ran on its CPU */
+};
+
+static struct side_count read_side(int fd)
+{
+	struct side_count count = {0};
+
+	if (fd < 0 || read(fd, &count, sizeof(count)) < 0)
+		return (struct side_count){0};
+	return count;
+}
+
+/* The time that all tasks ran where samples are taken, ns. */
+static uint64_t time_ran(const struct sampler *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned t = 0; t < s->nr_targets; t++)
+		for (unsigned c = 0; c < s->nr_cpus; c++)
+			if (is_sampled(s, t, c))
+				sum += read_side(s->side_fds[t * s->nr_cpus + c]).running;
+	return sum;
+}
+
+/* --- switching -------------------------------------------------------------------------------- */
+
+/* One ioctl on all kernel events of a rung; the first error, but all are tried. */
+static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
+                      unsigned long request)
+{
+	int err = 0;
+
+	for (unsigned t = 0; t < s->nr_targets; t++) {
+		for (unsigned c = 0; c < s->nr_cpus; c++) {
+			int fd = *sampler_fd(s, event, rung, t, c);
+
+			if (fd >= 0 && ioctl(fd, request, 0) && !err)
+				err = -errno;
+		}
+	}
+	return err;
+}
+
+static int enable_all(struct sampler *s)
+{
+	int err = 0;
+
+	if (s->exact_fd >= 0 && !s->on_exec && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+		err = -errno;
+	for (unsigned e = 0; !err && e < s->nr_events; e++)
+		err = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
+	return err;
+}
+
+int sampler_enable(struct sampler *sampler)
+{
+	int err;
+
+	sampler->ran_before = time_ran(sampler);
+	sampler->started = true;
+	err = enable_all(sampler);
+	/* Who forked meanwhile may have handed down what was not enabled yet. */
+	if (!err && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
+		err = enable_all(sampler);
+	return err;
+}
+
+void sampler_disable(struct sampler *sampler)
+{
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		for (unsigned r = 0; r < sampler->events[e].nr_rungs; r++)
+			rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
+}
+
+/* Returns when the next rung took over. */
+static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, unsigned next)
+{
+	uint64_t time;
+
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	time = sampler_now();
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	/* Who forked meanwhile may have handed down what was in force before. */
+	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	return time;
+}
+
+static void set_periods(struct sampler *s, struct sampler_event *event, unsigned shift)
+{
+	for (unsigned c = 0; c < s->nr_cpus; c++) {
+		uint64_t period = sampler_period_at(event, c, shift);
+		int fd = *sampler_fd(s, event, event->rung, 0, c);
+
+		if (fd >= 0)
+			ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+	}
+}
+
+/* No period may reach the kernel's sign bit. */
+static unsigned clamp_shift(const struct sampler_event *event, unsigned shift)
+{
+	unsigned most = (unsigned)__builtin_clzll(event->base_period[0]);
+
+	most = most > 4 ? most - 4 : 0;
+	return shift < most ? shift : most;
+}
+
+static uint64_t event_total(const struct sampler *s, const struct sampler_event *event)
+{
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < event->nr_rungs * sampler_cells(s); i++)
+		total += read_sampled(s, event->fds[i], false);
+	return total;
+}
+
+/* What there is of periods that comes next to this shift and is not above it. */
+static struct sampler_step step_to(const struct sampler *s, const struct sampler_event *event,
+                                   unsigned shift)
+{
+	struct sampler_step step = {.shift = clamp_shift(event, shift), .rung = event->rung};
+
+	if (s->way == SAMPLER_LADDER && step.shift > event->first_shift) {
+		step.rung = (step.shift - event->first_shift) / 2;
+		if (step.rung >= event->nr_rungs)
+			step.rung = event->nr_rungs - 1;
+		step.shift = event->first_shift + 2 * step.rung;
+	}
+	/* No prime is beside two. */
+	if (sampler_has_small_steps(event) && event->base_period[0] << step.shift == 2)
+		step.shift = event->first_shift;
+	return step;
+}
+
+unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
+{
+	struct sampler_event *event = &sampler->events[e];
+	struct sampler_step *last = &event->steps[event->nr_steps - 1];
+	struct sampler_step next = step_to(sampler, event, shift);
+
+	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
+		return last->shift;
+	if (sampler->way == SAMPLER_LADDER) {
+		next.time = switch_rungs(sampler, event, next.rung);
+	} else {
+		next.time = sampler_now();
+		set_periods(sampler, event, next.shift);
+	}
+	event->rung = next.rung;
+	event->steps[event->nr_steps++] = next;
+	return next.shift;
+}
+
+unsigned sampler_slowest(const struct sampler *sampler, unsigned e)
+{
+	return step_to(sampler, &sampler->events[e], UINT_MAX).shift;
+}
+
+/* --- draining --------------------------------------------------------------------------------- */
+
+int sampler_poll_fd(const struct sampler *sampler, unsigned i)
+{
+	/* Not that of RING_EXACT: it belongs to a task that ends, and then polls as hung up. */
+	return i < RING_EXACT * sampler->nr_cpus ? sampler->owner_fds[i] : -1;
+}
+
+void sampler_drain(struct sampler *sampler, bool all)
+{
+	sampler->drain_time = sampler_now();
+	ring_merge_begin(&sampler->merge,
+	                 all ? UINT64_MAX : sampler->drain_time - SAMPLER_SLACK_NS);
+}
+
+bool sampler_is_crowded(const struct sampler *sampler)
+{
+	for (unsigned i = 0; i < sampler->nr_rings; i++)
+		if (ring_fill(&sampler->rings[i].ring) > sampler->rings[i].ring.size / 8 * 3)
+			return true;
+	return false;
+}
+
+int sampler_compare_ids(const void *a, const void *b)
+{
+	const struct sampler_id *x = a, *y = b;
+
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* What was in force for this event at a time. */
+static const struct sampler_step *step_at(const struct sampler_event *event, uint64_t time)
+{
+	unsigned i = event->nr_steps - 1;
+
+	while (i && event->steps[i].time > time)
+		i--;
+	return &event->steps[i];
+}
+
+static void find_source(const struct sampler *s, const struct record *record, unsigned cpu,
+                        struct sampler_source *source)
+{
+	struct sampler_id key = {.id = record->id};
+	const struct sampler_id *id =
+		bsearch(&key, s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
+
+	*source = (struct sampler_source){.event = -1, .cpu = cpu};
+	if (!id)
+		return;
+	source->event = id->event;
+	if (record->type == RECORD_SAMPLE) {
+		const struct sampler_step *step = step_at(&s->events[id->event], record->time);
+
+		source->shift = step->shift;
+		/* Only the rungs of a ladder ever sample at the same time. */
+		source->stale = s->way == SAMPLER_LADDER && step->rung != id->rung;
+		source->rung = id->rung;
+	}
+}
+
+static void count_losses(struct sampler *s, const struct record *record,
+                         const struct sampler_source *source, bool side)
+{
+	if (record->type == RECORD_THROTTLE && source->event >= 0)
+		s->events[source->event].throttled = true;
+	if (record->type != RECORD_LOST)
+		return;
+	if (side)
+		s->lost_records += record->lost.count;
+	else
+		s->events[source->event < 0 ? 0 : source->event].lost[source->cpu] +=
+			record->lost.count;
+}
+
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
+{
+	const struct merged_ring *from;
+	const void *raw;
+	size_t size;
+
+	while ((raw = ring_merge_next(&sampler->merge, &size, &from)) &&
+	       record_decode(record, raw, size, from->format))
+		sampler->malformed++;
+	if (!raw)
+		return false;
+	find_source(sampler, record, from->cpu, source);
+	count_losses(sampler, record, source, from->format == &sampler->side_format);
+	if (record->time && record->time < sampler->drain_time &&
+	    sampler->drain_time - record->time > sampler->latency)
+		sampler->latency = sampler->drain_time - record->time;
+	return true;
+}
+
+uint64_t sampler_drained(const struct sampler *sampler)
+{
+	return sampler->merge.horizon;
+}
+
+uint64_t sampler_late(const struct sampler *sampler)
+{
+	return sampler->merge.late;
+}
+
+uint64_t sampler_malformed(const struct sampler *sampler)
+{
+	return sampler->malformed + sampler->merge.broken;
+}
+
+uint64_t sampler_latency(const struct sampler *sampler)
+{
+	return sampler->latency;
+}
+
+/* --- counts ----------------------------------------------------------------------------------- */
+
+uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_index)
+{
+	const struct sampler_event *event = &sampler->events[e];
+	uint64_t lost = 0;
+
+	if (!sampler->counts_lost)
+		return event->lost[cpu_index];
+	for (unsigned r = 0; r < event->nr_rungs; r++)
+		for (unsigned t = 0; t < sampler->nr_targets; t++)
+			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
+			                     true);
+	return lost;
+}
+
+uint64_t sampler_all_lost(const struct sampler *sampler)
+{
+	uint64_t lost = 0;
+
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		for (unsigned c = 0; c < sampler->nr_cpus; c++)
+			lost += sampler_lost(sampler, e, c);
+	return lost;
+}
+
+uint64_t sampler_lost_records(const struct sampler *sampler)
+{
+	uint64_t lost = 0;
+
+	if (!sampler->counts_lost)
+		return sampler->lost_records;
+	for (size_t i = 0; i < sampler_cells(sampler); i++)
+		lost += read_side(sampler->side_fds[i]).lost;
+	return lost + read_count(sampler, sampler->exact_fd, true);
+}
+
+uint64_t sampler_exact(const struct sampler *sampler)
+{
+	return read_count(sampler, sampler->exact_fd, false);
+}
+
+uint64_t sampler_total(const struct sampler *sampler, unsigned e)
+{
+	const struct sampler_event *event = &sampler->events[e];
+
+	if (!sampler->started)
+		return 0;
+	if (event->is_clock && (event->throttled || sampler->way == SAMPLER_LADDER))
+		return time_ran(sampler) - sampler->ran_before;
+	if (event->throttled)
+		return 0;
+	/* The rungs of a ladder take turns, and count twice while they do. */
+	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP ? event_total(sampler, event)
+	                                                              : 0;
+}

@@ -1,0 +1,226 @@
+/*
+ * The sampler: kernel events on all CPUs, the rings they write into, and the period in force.
+ *
+ * Two ways of sampling, for what the kernel does with a changed period (PERF_EVENT_IOC_PERIOD does
+ * not reach the copies of an event that running threads have inherited):
+ *
+ *   SAMPLER_CGROUP  One event per CPU, for a cgroup or for whatever runs there. Nothing is
+ *                   inherited; one ioctl per CPU changes the period of everything at once. Needs
+ *                   privilege.
+ *   SAMPLER_LADDER  Inherited events per task and CPU, in up to 5 rungs with periods base · 4^j of
+ *                   which one is enabled. A step enables the next rung and disables the last, which
+ *                   does reach running threads.
+ *
+ * Rings. Per CPU two, each owned by a dummy event of this process: a small one for mmap, comm, fork
+ * and exit records, so that a flood of samples cannot crowd them out, and a large one for samples.
+ * All other events write into them by redirection. Where a rank of a job is bound to few of many
+ * CPUs the rings of the others are small, for each rank has a recorder.
+ *
+ * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
+ * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
+ * mapping it needs. What comes behind the merge front all the same is delivered late and counted.
+ */
+#ifndef PERF_SAMPLER_SAMPLER_H
+#define PERF_SAMPLER_SAMPLER_H
+
+#include "perf/sampler/counters.h"
+#include "perf/machine/cpu_list.h"
+#include "perf/sampler/record.h"
+
+#include <sys/types.h>
+
+#define SAMPLER_SLACK_NS   1000000
+#define SAMPLER_MAX_EVENTS 16
+#define SAMPLER_MAX_RUNGS  5
+
+enum sampler_way { SAMPLER_CGROUP, SAMPLER_LADDER };
+
+/* How the exact total of event 0 by task is known with SAMPLER_LADDER. */
+enum sampler_totals {
+	SAMPLER_NO_TOTALS,
+	SAMPLER_TOTALS_AT_EXIT,    /* RECORD_READ at each exit of a task that inherited it */
+	SAMPLER_TOTALS_BY_SWITCHES /* of a clock: RECORD_RUN and RECORD_STOP at each switch */
+};
+
+struct sampler_config {
+	enum sampler_way way;
+	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
+	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
+	const struct cpu_list *likely; /* where samples will be taken; NULL: anywhere */
+	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */
+	size_t nr_tasks;
+	bool on_exec; /* SAMPLER_LADDER: the task is ours, and totals start with its exec */
+	/* Where there are, there is one task, and it is none of the target's own: its parent. */
+	enum sampler_totals totals;
+
+	const struct event *events;
+	unsigned nr_events;
+	uint64_t base_period[SAMPLER_MAX_EVENTS];
+	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
+	bool spread; /* let the CPUs' periods differ by a few per cent, where an event has no own */
+
+	const struct event *counters; /* read with each sample of event 0 */
+	unsigned nr_counters;         /* at most COUNTERS_MAX */
+
+	bool kernel_chain, user_chain; /* call chains by frame pointers */
+	unsigned max_stack;            /* addresses in them; 0: as many as the kernel gives */
+	uint32_t stack_size;           /* bytes of user stack to copy, a multiple of 8; 0: none */
+	uint64_t regs;                 /* user registers to copy; 0: none */
+	bool kernel_code;              /* tell what code of the kernel comes and goes */
+	bool data;                     /* what is accessed: address, source, latency */
+	bool branches;                 /* stacks of calls from the processor's branch records */
+	size_t ring_size;              /* wanted for samples, per likely CPU */
+	/*
+	 * What those samples copy instead of stack_size that are taken at a period, in the event's
+	 * units, where a ring has so many bytes of room as it wakes the recorder. May be NULL.
+	 */
+	uint32_t (*copy_size)(const void *arg, uint64_t period, size_t room);
+	const void *copy_arg;
+};
+
+/* Where a record came from. */
+struct sampler_source {
+	int event; /* -1: none of the sampled ones */
+	unsigned cpu;
+	unsigned shift; /* the event sampled at sampler_period() of this */
+	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
+	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
+};
+
+struct sampler;
+
+/*
+ * Opens everything, disabled. NULL with errno; why then has a line for the user. Rings, rungs and
+ * locked memory shrink where limits ask for it: see sampler_shortage().
+ */
+struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_SIZE]);
+void sampler_close(struct sampler *sampler);
+
+/* One line on what was opened smaller than wanted; NULL: nothing. */
+const char *sampler_shortage(const struct sampler *sampler);
+
+/*
+ * Starts sampling and counting now, once: until then totals are 0. With on_exec those of tasks
+ * start by themselves, after this; what is sampled before is not the target's yet. 0 or -errno.
+ */
+int sampler_enable(struct sampler *sampler);
+/* Ends sampling. Records already written stay readable. */
+void sampler_disable(struct sampler *sampler);
+
+unsigned sampler_nr_cpus(const struct sampler *sampler);
+/* Those on which samples are taken. */
+unsigned sampler_nr_sampled(const struct sampler *sampler);
+unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
+uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/*
+ * Counts with a base period so small that programs may repeat themselves after as many: what the
+ * kernel samples at is then no multiple of that, see lambda.h.
+ */
+bool sampler_counts_in_small_steps(const struct sampler *sampler, unsigned event);
+/* What the kernel samples at, at a shift: base_period << shift, or a prime number beside that. */
+uint64_t sampler_period(const struct sampler *sampler, unsigned event, unsigned cpu_index,
+                        unsigned shift);
+/* Call chains end after so many addresses, the kernel's own limit considered. */
+unsigned sampler_max_chain(const struct sampler *sampler);
+
+/*
+ * Whether what runs on a CPU now is not sampled, or was not for a while, as far as can be seen at
+ * this moment: a CPU that was switched on has no events, and with one that is switched off the
+ * kernel ends those of a cgroup for good. of: only these are of interest; NULL: all.
+ */
+bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of);
+
+/* The clock of all records: CLOCK_MONOTONIC, ns. */
+uint64_t sampler_now(void);
+
+/*
+ * Asks the kernel to sample at sampler_period() of a shift from now on. Returns the shift that is
+ * in force then: the one asked for or, between two rungs, less.
+ */
+unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift);
+/* The highest shift that can come to be in force. */
+unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
+
+/*
+ * Copies up to so many bytes of stack with each sample from now on. 0; -EOPNOTSUPP for inherited
+ * events and with counters, or another -errno: all is as before. The ring must be three times as
+ * large.
+ */
+int sampler_copy_more(struct sampler *sampler, uint32_t stack_size);
+/* How many that is now; of what copies as copy_size() says, stack_size. */
+uint32_t sampler_copied(const struct sampler *sampler);
+/*
+ * Bytes of memory that all rings take at least, if each likely CPU has one of this size for
+ * samples with so much stack.
+ */
+size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uint32_t stack_size);
+/* Bytes of the ring that each likely CPU has for samples. */
+size_t sampler_ring_size(const struct sampler *sampler);
+
+/* Descriptors that are open at most while a command is sampled by a ladder for one event. */
+size_t sampler_usual_descriptors(unsigned nr_cpus);
+
+/* A descriptor that polls readable when a ring is about half full; -1 behind the last. */
+int sampler_poll_fd(const struct sampler *sampler, unsigned i);
+
+/*
+ * Whether one is three eighths full of what was there as the last drain began: a nap may be too
+ * long for that.
+ */
+bool sampler_is_crowded(const struct sampler *sampler);
+
+/* Begins a drain of all that was written up to now minus the slack; all: up to now. */
+void sampler_drain(struct sampler *sampler, bool all);
+/* The next record of the drain, valid until the next call; false: it has ended. */
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
+
+/* All records of before this time have come out, but for late ones: where the last drain ended. */
+uint64_t sampler_drained(const struct sampler *sampler);
+
+/* Records delivered behind the merge front so far. */
+uint64_t sampler_late(const struct sampler *sampler);
+/* Records that made no sense, and rests of rings that did not; all are skipped. */
+uint64_t sampler_malformed(const struct sampler *sampler);
+/* The longest time that a record waited for sampler_next(), ns. */
+uint64_t sampler_latency(const struct sampler *sampler);
+
+/* Samples of an event on a CPU that found no room in the ring, exact where the kernel counts. */
+uint64_t sampler_lost(const struct sampler *sampler, unsigned event, unsigned cpu_index);
+/* The same of all events on all CPUs. */
+uint64_t sampler_all_lost(const struct sampler *sampler);
+/* The same for mmap, comm, fork, exit and read records. */
+uint64_t sampler_lost_records(const struct sampler *sampler);
+
+/*
+ * The kernel's own total of an event over all tasks, whatever it sampled of it; 0: unknown. While
+ * it throttles an event it does not count either; how long tasks ran it knows all the same.
+ */
+uint64_t sampler_total(const struct sampler *sampler, unsigned event);
+
+/* What this kernel can tell with inherited events, of event 0. */
+enum sampler_totals sampler_possible_totals(const struct event *event);
+
+/* No more RECORD_RUN and RECORD_STOP: each costs the target 0.4 us. */
+void sampler_stop_switches(struct sampler *sampler);
+
+/*
+ * SAMPLER_LADDER with totals: what the counters say that tell the total of event 0 by task; 0 where
+ * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
+ * for it loses counts of such events then (seen on Linux 6.18).
+ */
+uint64_t sampler_exact(const struct sampler *sampler);
+
+/*
+ * What an event's group counted: its own count first. With the times that it was meant to run and
+ * did, ns.
+ */
+struct sampler_reading {
+	unsigned nr; /* 0: nothing */
+	uint64_t values[1 + COUNTERS_MAX];
+	uint64_t enabled, running, lost;
+};
+
+/* The kernel's own totals of event 0 and the counters, over all CPUs, tasks and rungs. */
+void sampler_counter_totals(const struct sampler *sampler, struct sampler_reading *totals);
+
+#endif

@@ -1,0 +1,165 @@
+/* The inside of a sampler, for its parts: the files sampler*.c. */
+#ifndef PERF_SAMPLER_SAMPLER_STATE_H
+#define PERF_SAMPLER_SAMPLER_STATE_H
+
+#include "perf/sampler/prime.h"
+#include "perf/sampler/ring_merge.h"
+#include "perf/sampler/sampler.h"
+
+#define SAMPLER_MAX_STEPS  64
+#define SAMPLER_LARGE_RING ((size_t)2 << 20)
+#define SAMPLER_LARGE_STEP 1024
+#define SMALL_PRIME        (1 << 12)
+
+/*
+ * A ring of this size wakes the recorder when it holds so many bytes. By then the caches have
+ * others' data, and the first samples take as long as tens of later ones: so it had better be
+ * seldom. But what is free must last until the recorder is on a CPU, and the smaller the ring the
+ * fewer samples that is.
+ */
+static inline size_t sampler_wakes_at(size_t size)
+{
+	return size < SAMPLER_LARGE_RING ? size / 8 * 3 : size / 2;
+}
+
+/* The kernel events of one sampled event: fds[(rung * nr_targets + target) * nr_cpus + cpu]. */
+struct sampler_event {
+	struct perf_event_attr attr;
+	uint64_t *base_period; /* per CPU */
+	int *fds;              /* < 0: not open (a task that ended meanwhile) */
+	bool is_clock;         /* it counts ns of running */
+	unsigned nr_rungs, rung;
+	unsigned first_shift; /* of rung 0 */
+	unsigned nr_steps;
+	struct sampler_step {
+		uint64_t time; /* in force since */
+		unsigned shift, rung;
+	} steps[SAMPLER_MAX_STEPS];
+	uint64_t *lost; /* per CPU, from LOST records */
+	bool throttled; /* ever */
+};
+
+/* Of an event that is no clock. */
+static inline bool sampler_has_small_steps(const struct sampler_event *event)
+{
+	return !event->is_clock && event->base_period[0] < SAMPLER_LARGE_STEP;
+}
+
+/* Primes where this takes no time; further on what a program repeats would have to be as long. */
+static inline uint64_t sampler_period_at(const struct sampler_event *event, unsigned cpu,
+                                         unsigned shift)
+{
+	uint64_t period = event->base_period[cpu] << shift;
+
+	if (!shift || !sampler_has_small_steps(event))
+		return period;
+	return period < SMALL_PRIME ? prime_beside(period) : (period - period / 34) | 1;
+}
+
+struct sampler_id {
+	uint64_t id;
+	uint16_t event, rung;
+};
+
+struct sampler {
+	enum sampler_way way;
+	unsigned nr_cpus;
+	int *cpus;
+	struct cpu_list likely; /* where samples will be taken */
+	unsigned nr_likely;
+	int cgroup;
+	pid_t *tasks;
+	unsigned nr_targets; /* tasks, or 1 for the cgroup */
+
+	unsigned nr_events;
+	struct sampler_event events[SAMPLER_MAX_EVENTS];
+	int *side_fds;       /* [target][cpu]: mmap, comm, fork, exit records; times of running */
+	uint64_t ran_before; /* ns that the tasks ran before samples started */
+	bool started, on_exec;
+	int *owner_fds;  /* of each ring */
+	int *code_fds;   /* [cpu]: what code of the kernel comes and goes, for all */
+	int exact_fd;    /* -1: not wanted */
+	int *switch_fds; /* [cpu]; NULL: not wanted */
+	unsigned nr_counters;
+	int *counter_fds; /* [rung][target][cpu][counter] */
+	uint64_t nr_ids;
+	struct sampler_id *ids; /* ascending by id */
+	unsigned max_chain;
+	bool counts_lost; /* the kernel has RECORD_LOST_COUNTS */
+
+	struct record_format side_format, sample_format;
+	struct merged_ring *rings; /* see ring_index() */
+	unsigned nr_rings;
+	unsigned char *wrapped; /* of all rings */
+	struct ring_merge merge;
+	uint64_t drain_time, latency, lost_records, malformed;
+	char shortage[WHY_SIZE];
+};
+
+/* One of each a CPU, but a single RING_EXACT. */
+enum sampler_ring { RING_SIDE, RING_SAMPLES, RING_EXACT, NR_SAMPLER_RINGS };
+
+static inline unsigned ring_index(const struct sampler *s, enum sampler_ring ring, unsigned cpu)
+{
+	return (unsigned)ring * s->nr_cpus + cpu;
+}
+
+static inline bool sampler_is_likely(const struct sampler *s, unsigned cpu)
+{
+	return cpu_list_has(&s->likely, (unsigned)s->cpus[cpu]);
+}
+
+/* The kernel events of a rung, and those of sides. */
+static inline size_t sampler_cells(const struct sampler *s)
+{
+	return (size_t)s->nr_targets * s->nr_cpus;
+}
+
+static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
+                              unsigned rung, unsigned target, unsigned cpu)
+{
+	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
+}
+
+/* The order of sampler.ids, for qsort() and bsearch(). */
+int sampler_compare_ids(const void *a, const void *b);
+
+/* An event with the sampler's clock. A descriptor or -errno. */
+int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
+/* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
+                     unsigned cpu, int leader);
+/*
+ * An event number e, open for a target on a CPU, that writes into the CPU's ring. 0 or -errno; a
+ * task that has ended needs none.
+ */
+int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
+                       unsigned target, unsigned cpu);
+/* Lets it, or why there is none, write into a ring. A task that has ended needs none. */
+int sampler_redirect(int fd, int owner);
+/* What tells the totals of event 0 by task. 0 or -errno. */
+int sampler_open_totals(struct sampler *s, const struct sampler_config *config);
+void sampler_close_totals(struct sampler *s);
+/* One that counts nothing. */
+struct perf_event_attr sampler_dummy(void);
+
+/* The counters that an open event of event 0 leads. 0 or -errno. */
+int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
+                          unsigned target, unsigned cpu);
+size_t sampler_counter_fds(const struct sampler *s);
+/* Of an event that was opened with RECORD_COUNTS. */
+int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
+
+/* Uses all descriptors that may be had and returns how many there are. */
+size_t sampler_descriptor_limit(void);
+/* As many as are open with a single rung. */
+size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_config *config);
+/* Rungs that are of use for an event, and that there can be for all; notes a shortage. */
+unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned event);
+unsigned sampler_affordable_rungs(struct sampler *s, const struct sampler_config *config);
+
+/* On all CPUs, the likely ones alike: as wanted, or as large as may be locked. 0, or -errno. */
+int sampler_open_rings(struct sampler *s, size_t wanted, uint32_t stack_size, char *why);
+void sampler_close_rings(struct sampler *s);
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * What a target and its recorder share: the memory through which the target's calls go.
+ *
+ *     header | definitions ring | thread 0: ring | thread 1: ring | …
+ *
+ * Every process that makes instrumented calls has one, made by the recorder and sealed at its size,
+ * so that nothing the target does can take it away under the recorder's hands. The target asks for
+ * it at an abstract socket for datagrams: $ADAPTRACE_CALLS has the socket's name, a colon and a
+ * key. It sends the key, and is sent the descriptor, or none where it is refused. Who does not send
+ * the key gets no answer: anybody may read the names of sockets, but the environment of a process
+ * only who may trace it. Nothing else is said, and neither side keeps a descriptor open in the
+ * target.
+ *
+ * A ring holds 64-bit words. Its one producer, a thread, advances head after it has written a
+ * record; its one consumer, the recorder, advances tail after it has read one. Both count words for
+ * ever. A record that finds no room is lost and counted; nobody waits, unless asked to. All places
+ * and sizes are constants of this header: the recorder believes nothing but head, and checks that.
+ *
+ * Calls that have not returned stand in the thread's list of open calls, where a recorder finds
+ * them whose target was killed. A whole call is written when it returns:
+ *
+ *     head word | ticks at entry | ticks at return | parts: see ring_part_words()
+ *
+ * Programs repeat themselves. Where the head word names a slot of the thread, from 1 on, the call
+ * stands for that slot until another one takes it; calls that differ from it in their times alone
+ * are written as
+ *
+ *     RING_AGAIN     one word: slot, ticks from the last record's return to this entry, and to the
+ *                    return
+ *     RING_AGAIN     slot | ticks at entry | ticks at return, where these do not fit in there
+ *
+ * So that requests do not differ for ever, they are written as differences to the ones that are
+ * expected: see struct call_requests.
+ *
+ * A call that the program left by a jump or an exception is written when that is seen, without
+ * parts and with that time as its return:
+ *
+ *     RING_LEFT      head word | ticks at entry | ticks when it was seen
+ *
+ * The definitions ring, which all threads share under a lock of the process, says what the numbers
+ * in records mean. A definition is there before the first record that uses it.
+ *
+ *     RING_REGION    head word | flags | name, NUL, padded
+ *     RING_COMM      head word | id of the communicator in the job | flags | numbers of members,
+ *                    of the local group and, above bit 32, of the remote one
+ *     RING_MEMBERS   head word | first | two members a word: ranks in the world, or UINT32_MAX
+ *     RING_FILE      head word | id of the file in the job | number of the communicator that opened
+ *                    it | name, NUL, padded. Files have their numbers among the communicators.
+ *     RING_PROCESS   head word | thread level | rank in the world, size of the world above bit 32 |
+ *                    MPI library, NUL, padded
+ */
+#ifndef PRELOAD_CALL_RING_H
+#define PRELOAD_CALL_RING_H
+
+#include "hmb/call.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#define RING_VERSION  5
+#define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
+#define RING_KEY_SIZE 32
+#define RING_UNHEARD  "adaptrace-unheard" /* what maps code of this name has asked in vain */
+
+#define RING_MAX_THREADS      128
+#define RING_LARGE_THREADS    8 /* the first threads of a process have large rings */
+#define RING_LARGE_WORDS      ((size_t)1 << 18)
+#define RING_SMALL_WORDS      ((size_t)1 << 14)
+#define RING_DEFINITION_WORDS ((size_t)1 << 15)
+#define RING_MAX_OPEN         64 /* calls of one thread inside each other */
+#define RING_MAX_RECORD       4095
+#define RING_MAX_PARTS        60 /* a call with more is written in several records */
+#define RING_SLOTS            256
+#define RING_SLOT_PARTS       3    /* a call with more has no slot */
+#define RING_SLOT_WORDS       14   /* of them, likewise */
+#define RING_AGAIN_BITS       20   /* of times in one word, ticks */
+#define RING_MAX_MEMBERS      2000 /* in one record */
+#define RING_MAX_NAME         255
+#define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */
+#define RING_MAX_REGIONS      (1 << 16)
+#define RING_MAX_COMMS        (1 << 20)
+
+enum ring_clock {
+	RING_CLOCK_COUNTER,   /* ring_counter() */
+	RING_CLOCK_MONOTONIC, /* clock_gettime(CLOCK_MONOTONIC) in ns */
+};
+
+enum ring_record {
+	RING_PAD, /* to the ring's end, or what its size says */
+	RING_CALL,
+	RING_REGION,
+	RING_COMM,
+	RING_MEMBERS,
+	RING_PROCESS,
+	RING_FILE,
+	RING_AGAIN,
+	RING_LEFT,
+};
+
+enum ring_state { RING_FREE, RING_USED, RING_ENDED };
+
+/* Flags in the head word of a call. */
+#define RING_CONTINUED 0x80 /* CALL_CONTINUED; the other bits are the depth */
+
+/* Flags of a region and of a communicator. */
+#define RING_REGION_MARKER 1
+#define RING_REGION_VALUE  2
+#define RING_COMM_WORLD    1 /* member i is rank i; no members follow */
+#define RING_COMM_SELF     2
+#define RING_COMM_INTER    4
+#define RING_COMM_WORLD_ID 1
+
+struct ring_open {
+	uint64_t enter; /* ticks */
+	uint64_t region;
+};
+
+/* How far a ring was written and read, and whose it is. Its words are elsewhere: ring_offset(). */
+struct ring_ends {
+	_Alignas(64) uint64_t head;
+	uint64_t lost;  /* calls; of definitions: none */
+	uint32_t state; /* enum ring_state: the target takes FREE and leaves ENDED, the recorder
+	                   makes it FREE again */
+	uint32_t tid;   /* as the target's PID namespace knows it */
+	uint32_t nr_open;
+	_Alignas(64) uint64_t tail;
+};
+
+struct ring_process {
+	uint32_t version;   /* RING_VERSION */
+	uint32_t clock;     /* enum ring_clock */
+	uint32_t closed;    /* a bit for each call_class of which no more calls are wanted */
+	uint32_t pid;       /* as the target's PID namespace knows it */
+	uint64_t ahead;     /* ns that its RING_CLOCK_MONOTONIC is before the recorder's, modulo
+	                       2^64: it may be in a time namespace */
+	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
+	uint64_t lost;      /* calls of threads that got no ring */
+	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
+	struct ring_ends definitions;
+	struct ring_ends threads[RING_MAX_THREADS];
+	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
+};
+
+#define RING_HEADER_SIZE ((sizeof(struct ring_process) + 4095) & ~(size_t)4095)
+
+static inline size_t ring_words(unsigned thread)
+{
+	return thread < RING_LARGE_THREADS ? RING_LARGE_WORDS : RING_SMALL_WORDS;
+}
+
+/* Where a thread's words begin, in bytes from the start of the memory. */
+static inline size_t ring_offset(unsigned thread)
+{
+	size_t large = thread < RING_LARGE_THREADS ? thread : RING_LARGE_THREADS;
+	size_t words = RING_DEFINITION_WORDS + large * RING_LARGE_WORDS +
+	               (thread - large) * RING_SMALL_WORDS;
+
+	return RING_HEADER_SIZE + words * sizeof(uint64_t);
+}
+
+#define RING_DEFINITIONS_OFFSET RING_HEADER_SIZE
+
+static inline size_t ring_memory_size(void)
+{
+	return ring_offset(RING_MAX_THREADS);
+}
+
+/* The first word of a record: its size in words, this one included, and what it is about. */
+static inline uint64_t ring_head(enum ring_record record, size_t words, unsigned nr_parts,
+                                 unsigned flags, uint32_t number)
+{
+	return words | (uint64_t)record << 12 | (uint64_t)nr_parts << 16 | (uint64_t)flags << 24 |
+	       (uint64_t)number << 32;
+}
+
+static inline size_t ring_head_words(uint64_t head)
+{
+	return head & 0xfff;
+}
+
+static inline enum ring_record ring_head_record(uint64_t head)
+{
+	return (enum ring_record)(head >> 12 & 0xf);
+}
+
+static inline unsigned ring_head_parts(uint64_t head)
+{
+	return head >> 16 & 0xff;
+}
+
+static inline unsigned ring_head_flags(uint64_t head)
+{
+	return head >> 24 & 0xff;
+}
+
+static inline uint32_t ring_head_number(uint64_t head)
+{
+	return head >> 32 & 0xffffff;
+}
+
+/* Of RING_CALL, whose slot is put above the rest, and of RING_AGAIN; 0: none. */
+#define RING_SLOT_SHIFT 56
+
+static inline unsigned ring_head_slot(uint64_t head)
+{
+	return (unsigned)(head >> RING_SLOT_SHIFT);
+}
+
+static_assert(RING_SLOTS == 1 << (64 - RING_SLOT_SHIFT), "a slot's number fits");
+static_assert(RING_MAX_REGIONS + RING_USER_REGIONS <= 1 << 24, "a region's number fits");
+static_assert(RING_MAX_COMMS <= 1 << 24, "a communicator's number fits");
+
+/* RING_AGAIN, of 1 word with gap and duration, or of 3. */
+static inline uint64_t ring_again(size_t words, unsigned slot, uint64_t gap, uint64_t duration)
+{
+	return words | (uint64_t)RING_AGAIN << 12 | gap << 16 | duration << (16 + RING_AGAIN_BITS) |
+	       (uint64_t)slot << RING_SLOT_SHIFT;
+}
+
+static inline bool ring_fits_again(uint64_t gap, uint64_t duration)
+{
+	return (gap | duration) < (uint64_t)1 << RING_AGAIN_BITS;
+}
+
+static inline bool ring_is_short_again(uint64_t head)
+{
+	return (head & 0xffff) == (1 | RING_AGAIN << 12);
+}
+
+static inline uint64_t ring_again_gap(uint64_t head)
+{
+	return head >> 16 & (((uint64_t)1 << RING_AGAIN_BITS) - 1);
+}
+
+static inline uint64_t ring_again_duration(uint64_t head)
+{
+	return head >> (16 + RING_AGAIN_BITS) & (((uint64_t)1 << RING_AGAIN_BITS) - 1);
+}
+
+/*
+ * A part begins with kind | communicator << 8 | peer << 32. What follows, one word each, of its
+ * tag, bytes, bytes_in and request, in this order, is fixed by its kind. A request is written as
+ * the difference to the one that is expected.
+ */
+static inline unsigned ring_part_fields(unsigned kind)
+{
+	/* The policy may make it a blocking one, which says what it moved. */
+	return call_part_fields(kind) |
+	       (kind == CALL_COLLECTIVE_POSTED ? PART_BYTES | PART_BYTES_IN : 0U);
+}
+
+static inline unsigned ring_part_words(unsigned kind)
+{
+	unsigned fields = ring_part_fields(kind);
+
+	return 1U + !!(fields & PART_TAG) + !!(fields & PART_BYTES) + !!(fields & PART_BYTES_IN) +
+	       !!(fields & PART_REQUEST);
+}
+
+#define RING_MAX_PART 5 /* words */
+static_assert(3 + RING_MAX_PARTS * RING_MAX_PART <= RING_MAX_RECORD, "a call fits a record");
+static_assert(2 + RING_MAX_MEMBERS / 2 <= RING_MAX_RECORD, "members fit a record");
+
+/* The cheapest clock of the machine. Whether it is one, the recorder knows: enum ring_clock. */
+static inline uint64_t ring_counter(void)
+{
+#if defined(__x86_64__)
+	return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+#else
+	return 0;
+#endif
+}
+
+static inline uint64_t ring_ticks(enum ring_clock clock)
+{
+	struct timespec ts;
+
+	if (clock == RING_CLOCK_COUNTER)
+		return ring_counter();
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,282 @@
+#include "record/tasks/process.h"
+#include "record/tasks/process_fd.h"
+#include "cli/say.h"
+#include "record/session.h"
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define MOST_THREADS 65536
+#define TRIES        5
+
+struct threads {
+	pid_t *tids;
+	size_t nr;
+};
+
+static int compare_tids(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return ORDER(*x, *y);
+}
+
+/* Those of one process, or none of one that has ended meanwhile. */
+static int put_threads(struct threads *threads, pid_t pid)
+{
+	DIR *dir = process_threads(pid);
+	int err = 0;
+	pid_t tid;
+
+	if (!dir) {
+		err = -errno;
+		return tasks_gone(pid) ? 0 : err;
+	}
+	while (!err && threads->nr < MOST_THREADS && (tid = process_next(dir)))
+		err = ARRAY_ADD(threads->tids, threads->nr, tid);
+	closedir(dir);
+	return err;
+}
+
+/* The threads of all processes to be attached to. 0, or -errno after saying why. */
+static int list_threads(const struct options *options, struct threads *threads)
+{
+	*threads = (struct threads){NULL};
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		int err = put_threads(threads, options->attach[i]);
+
+		if (!err)
+			continue;
+		say("cannot attach to process %d: %s", (int)options->attach[i], strerror(-err));
+		return err;
+	}
+	if (!threads->nr) {
+		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(ESRCH));
+		return -ESRCH;
+	}
+	return 0;
+}
+
+/* Whether every thread of `now` was among those that the events were opened for. */
+static bool all_known(struct threads *known, const struct threads *now)
+{
+	ARRAY_SORT(known->tids, known->nr, compare_tids);
+	for (size_t i = 0; i < now->nr; i++)
+		if (!ARRAY_FIND(known->tids, known->nr, &now->tids[i], compare_tids))
+			return false;
+	return true;
+}
+
+/*
+ * Threads that are born between listing and opening inherit nothing. So what was opened is kept
+ * only if nobody new has come meanwhile; a process that never holds still is taken as it is.
+ */
+static int try_open(struct session *s, bool *settled)
+{
+	struct threads threads, after = {NULL};
+	int err = list_threads(s->options, &threads);
+
+	if (!err)
+		err = session_open_sampler(s, threads.tids, threads.nr);
+	if (!err) {
+		for (unsigned i = 0; i < s->options->nr_attach; i++)
+			put_threads(&after, s->options->attach[i]);
+		*settled = all_known(&threads, &after);
+	}
+	free(threads.tids);
+	free(after.tids);
+	return err;
+}
+
+static void say_not_attached(pid_t pid, int err)
+{
+	say("cannot attach to process %d: %s%s", (int)pid, strerror(-err), session_way_out(err));
+}
+
+/* Whether it is a process, and runs. 0, or -errno after saying why not. */
+static int check_process(pid_t pid)
+{
+	int fd = process_fd_open(pid);
+	pid_t process;
+	bool ended;
+
+	if (fd == -EMFILE) /* too few for events, too, which is said with how many it takes */
+		return 0;
+	if (fd >= 0) {
+		ended = process_fd_ended(fd, pid);
+		close(fd);
+		if (!ended)
+			return 0;
+		say("process %d has ended; only its parent has still to see that", (int)pid);
+		return -ESRCH;
+	}
+	process = process_of(pid);
+	if (process && process != pid)
+		say("%d is a thread; give its process: -p %d", (int)pid, (int)process);
+	else if (process)
+		say_not_attached(pid, fd);
+	else
+		say("no process %d: %s", (int)pid, strerror(-fd));
+	return fd;
+}
+
+/* Lets target_fd tell of their ends. One that has ended by now needs none. */
+static int watch_processes(struct session *s)
+{
+	const struct options *options = s->options;
+
+	s->target_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->target_fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		const pid_t pid = options->attach[i];
+		const int fd = process_fd_open(pid);
+		struct epoll_event event = {EPOLLIN, {.u64 = (uint64_t)pid << 32 | (uint32_t)fd}};
+
+		if (fd == -ESRCH)
+			continue;
+		if (fd < 0)
+			return fd;
+		if (epoll_ctl(s->target_fd, EPOLL_CTL_ADD, fd, &event))
+			return -errno;
+		s->nr_attached++;
+	}
+	s->over = !s->nr_attached;
+	return 0;
+}
+
+bool session_attached_ended(struct session *s)
+{
+	struct epoll_event events[16];
+	int nr = epoll_wait(s->target_fd, events, 16, 0);
+
+	for (int i = 0; i < nr; i++) {
+		int fd = (int)events[i].data.u64;
+
+		if (process_fd_ended(fd, (pid_t)(events[i].data.u64 >> 32))) {
+			close(fd);
+			s->nr_attached--;
+		}
+	}
+	return !s->nr_attached;
+}
+
+static int add_running(struct session *s)
+{
+	for (unsigned i = 0; i < s->options->nr_attach; i++) {
+		int err = tasks_add_running(&s->tasks, s->options->attach[i]);
+
+		if (err == -EACCES || err == -EPERM)
+			say("not permitted to see what code process %d has: it is [unknown]; root "
+			    "may, or who has CAP_SYS_PTRACE",
+			    (int)s->options->attach[i]);
+		else if (err && !tasks_gone(s->options->attach[i]))
+			return err;
+	}
+	return 0;
+}
+
+static bool is_attached(const struct options *options, pid_t pid)
+{
+	for (unsigned i = 0; i < options->nr_attach; i++)
+		if (options->attach[i] == pid)
+			return true;
+	return false;
+}
+
+static bool runs(pid_t pid)
+{
+	int fd = process_fd_open(pid);
+	bool running = fd >= 0 && !process_fd_ended(fd, pid);
+
+	if (fd >= 0)
+		close(fd);
+	return running;
+}
+
+/* How many running children of a thread are not attached to; not every kernel tells. */
+static unsigned left_by_thread(const struct options *options, pid_t pid, pid_t tid)
+{
+	char path[64];
+	unsigned nr = 0;
+	FILE *children;
+	int child;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	children = fopen(path, "re");
+	if (!children)
+		return 0;
+	while (fscanf(children, "%d", &child) == 1)
+		nr += child != getpid() && !is_attached(options, child) && runs(child);
+	fclose(children);
+	return nr;
+}
+
+static unsigned left_by(const struct options *options, pid_t pid)
+{
+	struct threads threads = {NULL};
+	unsigned nr = 0;
+
+	put_threads(&threads, pid); /* what cannot be listed is told by who attaches to it */
+	for (size_t i = 0; i < threads.nr; i++)
+		nr += left_by_thread(options, pid, threads.tids[i]);
+	free(threads.tids);
+	return nr;
+}
+
+/* The first process of a server leaves the work to such. Who attaches to those is told of more. */
+static void say_who_is_left_out(const struct options *options)
+{
+	char parents[256] = "";
+	unsigned all = 0;
+
+	for (unsigned i = 0; i < options->nr_attach; i++) {
+		size_t used = strlen(parents);
+		unsigned nr = left_by(options, options->attach[i]);
+
+		if (!nr)
+			continue;
+		if (used > sizeof(parents) - 16)
+			break;
+		all += nr;
+		snprintf(parents + used, sizeof(parents) - used, "%s%d", used ? "," : "",
+		         (int)options->attach[i]);
+	}
+	if (all)
+		say("%u process%s that %s started before %s not sampled; "
+		    "-p %s,$(pgrep -d, -P %s) samples %s, too",
+		    all, all == 1 ? "" : "es", parents, all == 1 ? "is" : "are", parents, parents,
+		    all == 1 ? "it" : "them");
+}
+
+int session_attach(struct session *s)
+{
+	const struct options *options = s->options;
+	bool settled = false;
+	int err = 0;
+
+	for (unsigned i = 0; i < options->nr_attach && !err; i++)
+		err = check_process(options->attach[i]);
+	for (unsigned i = 0; i < TRIES && !settled && !err; i++) {
+		sampler_close(s->sampler);
+		s->sampler = NULL;
+		err = try_open(s, &settled);
+	}
+	if (err)
+		return err;
+	/* Opening takes its time, and who was started meanwhile has not all of the events. */
+	say_who_is_left_out(options);
+	if (!settled)
+		say("threads start faster than they can be attached to: some may be missing");
+	err = watch_processes(s);
+	if (!err)
+		err = add_running(s);
+	if (err)
+		say_not_attached(options->attach[0], err);
+	return err;
+}

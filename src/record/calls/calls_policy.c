@@ -1,0 +1,76 @@
+#include "record/calls/calls.h"
+
+unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)
+{
+	switch (policy) {
+	case TRACE_POLICY_CLASS:
+		return class;
+	case TRACE_POLICY_DEPTH:
+		return NR_LEVELS - 1 - (call->depth < NR_LEVELS ? call->depth : NR_LEVELS - 1);
+	case TRACE_POLICY_DURATION:
+		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
+	default:
+		return 0;
+	}
+}
+
+static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kind kind)
+{
+	switch (kind) {
+	case CALL_COLLECTIVE_POSTED:
+		return CALL_COLLECTIVE;
+	case CALL_READ_POSTED:
+		return CALL_FILE_READ;
+	case CALL_WRITE_POSTED:
+		return CALL_FILE_WRITE;
+	case CALL_COLLECTIVE_DONE:
+	case CALL_READ_DONE:
+	case CALL_WRITE_DONE:
+		return NR_CALL_PARTS;
+	default:
+		break;
+	}
+	if (policy == TRACE_POLICY_CLASS)
+		return kind;
+	switch (kind) {
+	case CALL_SEND_POSTED:
+		return CALL_SEND;
+	case CALL_RECEIVE_DONE:
+		return CALL_RECEIVE;
+	case CALL_RECEIVE_POSTED:
+	case CALL_SEND_DONE:
+	case CALL_TEST_FAILED:
+	case CALL_CANCELLED:
+		return NR_CALL_PARTS;
+	default:
+		return kind;
+	}
+}
+
+/* A part for itself. What a transfer will have moved is not known when it begins. */
+static void strip(struct call_part *part, enum call_part_kind kind)
+{
+	if (kind == part->kind)
+		return;
+	if (part->kind == CALL_READ_POSTED || part->kind == CALL_WRITE_POSTED)
+		part->bytes = part->bytes_in;
+	part->request = 0;
+	part->kind = (uint8_t)kind;
+}
+
+unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr)
+{
+	unsigned kept = 0;
+
+	if (policy == TRACE_POLICY_ALL)
+		return nr;
+	for (unsigned i = 0; i < nr; i++) {
+		enum call_part_kind kind = stripped(policy, parts[i].kind);
+
+		if (kind == NR_CALL_PARTS)
+			continue;
+		parts[kept] = parts[i];
+		strip(&parts[kept++], kind);
+	}
+	return kept;
+}

@@ -1,0 +1,329 @@
+#include "record/calls/calls_process.h"
+
+#include "record/calls/calls_ring.h"
+#include "record/calls/calls_thread.h"
+#include "perf/machine/machine.h"
+#include "base/array.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MOST_MEMBERS (1 << 22) /* of one communicator */
+
+/* --- its memory ------------------------------------------------------------------------------- */
+
+static int sealed_memory(void)
+{
+	int fd = memfd_create("adaptrace-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return -1;
+	if (!ftruncate(fd, (off_t)ring_memory_size()) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static struct ring_process *map_memory(int fd)
+{
+	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
+                                        const struct calls_clock *clock, int *fd)
+{
+	struct calls_process *process = calloc(1, sizeof(*process));
+
+	if (!process)
+		return NULL;
+	*process = (struct calls_process){
+		.pid = pid,
+		.pidfd = -1,
+		.since = ring_ticks(RING_CLOCK_MONOTONIC),
+		.names = names,
+		.clock = clock,
+		.entry = NO_ENTRY,
+	};
+	*fd = sealed_memory();
+	process->shared = *fd < 0 ? NULL : map_memory(*fd);
+	if (process->shared) {
+		process->shared->clock = clock->source;
+		process->shared->ahead = machine_clock_shift(pid) - machine_clock_shift(getpid());
+		process->shared->version = RING_VERSION;
+		return process;
+	}
+	if (*fd >= 0)
+		close(*fd);
+	free(process);
+	return NULL;
+}
+
+void calls_process_free(struct calls_process *process)
+{
+	if (!process)
+		return;
+	if (process->pidfd >= 0)
+		close(process->pidfd);
+	munmap(process->shared, ring_memory_size());
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		free(process->threads[i]);
+	free(process->coming.members);
+	free(process->regions);
+	free(process->comms);
+	free(process);
+}
+
+void calls_process_close(struct calls_process *process, uint32_t classes)
+{
+	__atomic_store_n(&process->shared->closed, classes, __ATOMIC_RELAXED);
+}
+
+uint64_t calls_process_lost(const struct calls_process *process)
+{
+	uint64_t lost = process->shared->lost + process->shared->untracked;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		lost += process->shared->threads[i].lost;
+	return lost;
+}
+
+void calls_process_look(struct calls_process *process)
+{
+	struct ring_process *shared = process->shared;
+
+	/* Pairs with the target's release: the words are there. A definition comes before its
+	 * use, so threads are looked at first. */
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		process->heads[i] = __atomic_load_n(&shared->threads[i].head, __ATOMIC_ACQUIRE);
+	process->definitions = __atomic_load_n(&shared->definitions.head, __ATOMIC_ACQUIRE);
+}
+
+unsigned calls_process_fill(const struct calls_process *process)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		uint64_t words = process->heads[i] - process->shared->threads[i].tail;
+		uint64_t fill = words > ring_words(i) ? 1024 : words * 1024 / ring_words(i);
+
+		if (fill > most)
+			most = fill;
+	}
+	return (unsigned)most;
+}
+
+/* --- definitions ------------------------------------------------------------------------------ */
+
+static bool grow(uint32_t **table, uint32_t *nr, uint32_t number, uint32_t fill)
+{
+	uint32_t before = *nr;
+
+	if (ARRAY_RESERVE(*table, *nr, (size_t)number + 1))
+		return false;
+	for (uint32_t i = before; i < *nr; i++)
+		(*table)[i] = fill;
+	return true;
+}
+
+static const char *name_in(uint64_t *record, size_t first, size_t nr)
+{
+	if (nr <= first)
+		return "";
+	((char *)&record[nr])[-1] = '\0';
+	return (const char *)&record[first];
+}
+
+static bool define_region(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]) - RING_USER_REGIONS, kind;
+
+	if (nr < 3 || number >= RING_MAX_REGIONS ||
+	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
+		return false;
+	kind = record[1] == RING_REGION_MARKER  ? TRACE_MARKER
+	       : record[1] == RING_REGION_VALUE ? TRACE_VALUE
+	                                        : TRACE_USER_REGION;
+	process->regions[number] = calls_names_region(process->names, name_in(record, 2, nr), kind);
+	return true;
+}
+
+/* No members are expected any more. */
+static void forget_coming(struct calls_process *process)
+{
+	free(process->coming.members);
+	memset(&process->coming, 0, sizeof(process->coming));
+}
+
+static bool comm_complete(struct calls_process *process)
+{
+	uint32_t number = process->coming.number;
+
+	if (grow(&process->comms, &process->nr_comms, number, 0))
+		process->comms[number] = calls_names_comm(process->names, &process->coming.comm,
+		                                          process->coming.members);
+	forget_coming(process);
+	return true;
+}
+
+/*
+ * Nobody sends the members of the world. They are not made here: a few words could say that there
+ * are millions, again and again.
+ */
+static bool define_comm(struct calls_process *process, const uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]);
+	uint32_t local = nr == 4 ? (uint32_t)record[3] : UINT32_MAX;
+	uint32_t remote = nr == 4 ? (uint32_t)(record[3] >> 32) : 0;
+
+	forget_coming(process);
+	if (!number || number >= RING_MAX_COMMS || local > MOST_MEMBERS || remote > MOST_MEMBERS)
+		return false;
+	process->coming.number = number;
+	process->coming.nr = local + remote;
+	process->coming.comm = (struct trace_comm){
+		.id = record[1],
+		.nr_members = local,
+		.nr_remote = remote,
+		.flags = (record[2] & RING_COMM_SELF ? TRACE_COMM_SELF : 0U) |
+	                 (record[2] & RING_COMM_INTER ? TRACE_COMM_INTER : 0U),
+	};
+	if (record[2] & (RING_COMM_WORLD | RING_COMM_SELF))
+		process->coming.comm.name = tables_string(
+			process->names->tables,
+			record[2] & RING_COMM_WORLD ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
+	if (record[2] & RING_COMM_WORLD)
+		return comm_complete(process);
+	process->coming.members = calloc(process->coming.nr + 1UL, sizeof(uint32_t));
+	if (process->coming.members)
+		return process->coming.nr || comm_complete(process);
+	forget_coming(process);
+	return false;
+}
+
+static bool define_members(struct calls_process *process, const uint64_t *record, size_t nr)
+{
+	uint32_t first = (uint32_t)record[1], now;
+
+	if (nr < 3 || ring_head_number(record[0]) != process->coming.number ||
+	    first != process->coming.filled || first >= process->coming.nr)
+		return false;
+	now = process->coming.nr - first;
+	if (now > 2 * (nr - 2))
+		now = (uint32_t)(2 * (nr - 2));
+	memcpy(process->coming.members + first, &record[2], now * sizeof(uint32_t));
+	process->coming.filled += now;
+	return process->coming.filled < process->coming.nr || comm_complete(process);
+}
+
+/* Files stand among the communicators, below the one that opened them. */
+static bool define_file(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]), of = nr < 4 ? 0 : (uint32_t)record[2];
+	const uint32_t nobody = 0;
+	struct trace_comm file = {.id = record[1], .flags = TRACE_COMM_FILE};
+
+	if (nr < 4 || !number || number >= RING_MAX_COMMS ||
+	    !grow(&process->comms, &process->nr_comms, number, 0))
+		return false;
+	file.name = tables_string(process->names->tables, name_in(record, 3, nr));
+	if (of && of < process->nr_comms && process->comms[of])
+		file.parent = process->comms[of] + 1;
+	process->comms[number] = calls_names_comm(process->names, &file, &nobody);
+	return true;
+}
+
+struct trace_process *calls_process_entry(struct calls_process *process)
+{
+	struct tables *tables = process->names->tables;
+	const struct trace_process fresh = {
+		.pid = process->pid,
+		.rank = -1,
+		.clock = process->clock->source == RING_CLOCK_COUNTER ? TRACE_CLOCK_COUNTER
+	                                                              : TRACE_CLOCK_MONOTONIC,
+	};
+
+	if (process->entry == NO_ENTRY)
+		process->entry = tables_add_process(tables, &fresh);
+	return tables_process(tables, process->entry);
+}
+
+static bool define_process(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	struct trace_process *entry;
+
+	if (nr < 4)
+		return false;
+	entry = calls_process_entry(process);
+	if (!entry) /* there is no room */
+		return true;
+	entry->flags |= TRACE_PROCESS_MPI;
+	entry->thread_level = record[1] & 3;
+	entry->rank = (int32_t)record[2];
+	entry->world_size = (uint32_t)(record[2] >> 32);
+	entry->library = tables_string(process->names->tables, name_in(record, 3, nr));
+	return true;
+}
+
+/* False: it makes no sense. */
+static bool define(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	switch (ring_head_record(record[0])) {
+	case RING_REGION:
+		return define_region(process, record, nr);
+	case RING_COMM:
+		return define_comm(process, record, nr);
+	case RING_MEMBERS:
+		return define_members(process, record, nr);
+	case RING_FILE:
+		return define_file(process, record, nr);
+	case RING_PROCESS:
+		return define_process(process, record, nr);
+	default:
+		return false;
+	}
+}
+
+static void read_definitions(struct calls_process *process)
+{
+	struct ring_ends *ring = &process->shared->definitions;
+	struct calls_ring view = calls_ring_open(process, ring, RING_DEFINITIONS_OFFSET,
+	                                         RING_DEFINITION_WORDS, process->definitions);
+	uint64_t record[RING_MAX_RECORD + 1];
+	size_t nr;
+
+	while ((nr = calls_ring_next(process, &view, record)))
+		process->malformed += !define(process, record, nr);
+	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
+}
+
+/* --- rounds ----------------------------------------------------------------------------------- */
+
+void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
+{
+	read_definitions(process);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		if (process->heads[i] != process->shared->threads[i].tail ||
+		    process->shared->threads[i].state == RING_ENDED)
+			calls_thread_read(process, i, now, sink);
+}
+
+void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
+{
+	struct trace_process *entry;
+
+	calls_process_read(process, now, sink);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		if (process->shared->threads[i].state != RING_FREE)
+			calls_thread_end(process, i, now, sink);
+	entry = tables_process(process->names->tables, process->entry);
+	if (!entry)
+		return;
+	entry->lost = calls_process_lost(process);
+	entry->clock_error = process->clock->error;
+}

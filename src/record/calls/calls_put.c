@@ -1,0 +1,119 @@
+#include "record/calls/calls_put.h"
+
+#include "hmb/call_run.h"
+
+static uint32_t find_thread(struct calls_put *put, struct calls_process *process, pid_t tid,
+                            uint64_t time)
+{
+	struct tasks *tasks = put->config.tasks;
+	struct task *task = NULL;
+
+	put->last_process = process;
+	put->last_tid = tid;
+	if (tid == (pid_t)process->shared->pid)
+		tid = process->pid;
+	else if ((pid_t)process->shared->pid != process->pid)
+		tid = outer_thread(&put->outer, process->pid, tid);
+	if (tid)
+		task = tasks_of_claim(tasks, process->pid, tid);
+	if (task && task->process->pid != process->pid)
+		task = tasks_of_sample(tasks, process->pid, process->pid);
+	put->last_thread =
+		task && !task->process->awaits_exec ? tasks_thread(tasks, task, time) : NO_THREAD;
+	return put->last_thread;
+}
+
+static inline bool is_last_thread(const struct calls_put *put, const struct calls_process *process,
+                                  pid_t tid)
+{
+	return process == put->last_process && tid == put->last_tid;
+}
+
+/* Parts are the reader's: what is given away is a copy. */
+static bool put_stripped(const struct calls_config *config, unsigned level, const struct call *call)
+{
+	struct call_part parts[RING_MAX_PARTS];
+	struct call stripped = *call;
+
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		parts[i] = call->parts[i];
+	stripped.parts = parts;
+	stripped.nr_parts = calls_strip(config->policy, parts, call->nr_parts);
+	return hmb_put_call(config->hmb, config->kind, level, &stripped);
+}
+
+/* Levels of threads are noted once a round, where they come in a row. */
+static inline void note_stored(struct calls_put *put, uint32_t thread, unsigned level)
+{
+	if (thread == put->stored_thread && level == put->stored_level)
+		return;
+	tables_thread_stored(put->config.tables, thread, put->config.kind, level);
+	put->stored_thread = thread;
+	put->stored_level = level;
+}
+
+static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                     struct call *call)
+{
+	struct calls_put *put = arg;
+	const struct calls_config *config = &put->config;
+	unsigned level =
+		config->policy == TRACE_POLICY_ALL
+			? 0
+			: calls_level(config->policy, calls_names_class(local_region), call);
+
+	if (level < hmb_floor(config->hmb, config->kind)) {
+		tables_ledger(config->tables)->taken[config->kind] +=
+			!(call->flags & CALL_CONTINUED);
+		return;
+	}
+	call->thread = is_last_thread(put, process, tid)
+	                       ? put->last_thread
+	                       : find_thread(put, process, tid, call->enter);
+	if (call->thread == NO_THREAD) {
+		put->unknown_threads++;
+		return;
+	}
+	if (config->policy == TRACE_POLICY_ALL
+	            ? hmb_put_call(config->hmb, config->kind, level, call)
+	            : put_stripped(config, level, call))
+		note_stored(put, call->thread, level);
+}
+
+/* --- runs: with the policy `all`, where there is one level and nothing is stripped ------------ */
+
+static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
+                      const struct call_requests *last, struct call_run *run)
+{
+	struct calls_put *put = arg;
+	const struct calls_config *config = &put->config;
+
+	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
+	       hmb_begin_run(config->hmb, config->kind, run, put->last_thread, time, last);
+}
+
+static void end_run(void *arg, const struct call_run *run)
+{
+	struct calls_put *put = arg;
+
+	hmb_end_run(put->config.hmb, put->config.kind, run);
+	if (run->nr)
+		note_stored(put, put->last_thread, 0);
+}
+
+void calls_put_begin(struct calls_put *put, const struct calls_config *config)
+{
+	bool runs = config->policy == TRACE_POLICY_ALL;
+
+	*put = (struct calls_put){
+		.sink = {put_call, runs ? begin_run : NULL, end_run, put},
+		.config = *config,
+		.stored_thread = NO_THREAD,
+	};
+}
+
+void calls_put_forget(struct calls_put *put)
+{
+	put->last_process = NULL;
+	put->stored_thread = NO_THREAD;
+}

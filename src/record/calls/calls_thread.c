@@ -1,0 +1,438 @@
+#include "record/calls/calls_thread.h"
+
+#include "record/calls/calls_ring.h"
+#include "hmb/call_run.h"
+
+#include <stdlib.h>
+
+/* A call that stands for a slot. */
+struct calls_slot {
+	struct call call; /* but its thread and times; alike is 0 where nobody has the slot */
+	uint32_t number;  /* of the region, as the process knows it */
+	uint32_t nr_requests;
+	struct {
+		uint64_t difference; /* to the expected one */
+		uint32_t part;
+		uint8_t fields; /* of its part */
+	} requests[RING_SLOT_PARTS];
+	struct call_part parts[RING_SLOT_PARTS];
+};
+
+/* What the thread's records have said so far. */
+struct calls_thread {
+	uint64_t ticks; /* the last leave */
+	uint64_t last;  /* the same, ns */
+	struct {
+		uint64_t ticks, ns; /* its entry */
+		bool continued;     /* more of it follows, perhaps in another round */
+	} entry;
+	struct call_requests requests;
+	/* What the calls of a slot are told by in a run; 0: they cannot be in one. Nobody has slot
+	 * 0. */
+	uint32_t alikes[RING_SLOTS];
+	struct calls_slot slots[RING_SLOTS];
+};
+
+/* One round of reading. */
+struct reader {
+	struct calls_process *process;
+	struct calls_thread *thread;
+	struct calls_stretch time;
+	pid_t tid;
+	const struct calls_sink *sink;
+};
+
+static uint32_t region_entry(struct calls_process *process, uint32_t number)
+{
+	if (number < NR_MPI_CALLS)
+		return calls_names_mpi(process->names, number);
+	number -= RING_USER_REGIONS;
+	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
+}
+
+static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
+{
+	return number < process->nr_comms ? process->comms[number] : 0;
+}
+
+/* The trace says when a rank was up. */
+static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
+{
+	struct trace_process *entry = calls_process_entry(process);
+
+	if (!entry)
+		return;
+	if (number == CALL_Init || number == CALL_Init_thread ||
+	    (number == CALL_Session_init && !entry->start))
+		entry->start = call->leave;
+	if (number == CALL_Finalize || number == CALL_Session_finalize) {
+		entry->end = call->enter;
+		entry->flags |= TRACE_PROCESS_FINALIZED;
+	}
+}
+
+/* Gives the call its times. */
+static inline void set_times(const struct reader *reader, struct call *call, uint64_t enter,
+                             uint64_t leave)
+{
+	struct calls_thread *thread = reader->thread;
+
+	if (thread->entry.continued) {
+		thread->entry.continued = call->flags & CALL_CONTINUED;
+		if (enter == thread->entry.ticks && leave == thread->ticks) {
+			call->enter = thread->entry.ns;
+			call->leave = thread->last;
+			return;
+		}
+	}
+	call->enter = calls_stretch_ns(&reader->time, enter);
+	call->leave = calls_stretch_ns(&reader->time, leave);
+	/* Another reading of the clock may have come between, and may be a few ns off. */
+	if (call->leave < thread->last)
+		call->leave = thread->last;
+	if (call->enter > call->leave)
+		call->enter = call->leave;
+	thread->last = call->leave;
+	thread->ticks = leave;
+	if (call->flags & CALL_CONTINUED) {
+		thread->entry.continued = true;
+		thread->entry.ticks = enter;
+		thread->entry.ns = call->enter;
+	}
+}
+
+static inline void give(const struct reader *reader, struct call *call, uint32_t number)
+{
+	reader->sink->put(reader->sink->arg, reader->process, reader->tid, number, call);
+}
+
+/* --- calls that were written whole ------------------------------------------------------------ */
+
+/*
+ * Decodes the parts behind the three words of a call; their requests stay differences. How many
+ * there are, or -1.
+ */
+static int decode_parts(const struct calls_process *process, const uint64_t *record, size_t nr,
+                        struct call_part *parts)
+{
+	unsigned nr_parts = ring_head_parts(record[0]);
+	size_t at = 3;
+
+	for (unsigned i = 0; i < nr_parts; i++) {
+		struct call_part *part = &parts[i];
+		unsigned kind = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
+
+		if (i == RING_MAX_PARTS || kind >= NR_CALL_PARTS)
+			return -1;
+		fields = ring_part_fields(kind);
+		if (at + ring_part_words(kind) > nr)
+			return -1;
+		*part = (struct call_part){
+			.kind = (uint8_t)kind,
+			.comm = comm_entry(process, record[at] >> 8 & 0xffffff),
+			.peer = (int32_t)(record[at] >> 32),
+		};
+		at++;
+		if (fields & PART_TAG)
+			part->tag = (int32_t)record[at++];
+		if (fields & PART_BYTES)
+			part->bytes = record[at++];
+		if (fields & PART_BYTES_IN)
+			part->bytes_in = record[at++];
+		if (fields & PART_REQUEST)
+			part->request = record[at++];
+	}
+	return at == nr ? (int)nr_parts : -1;
+}
+
+static inline bool has_request(const struct call_part *part)
+{
+	return call_part_fields(part->kind) & PART_REQUEST;
+}
+
+static inline void find_request(struct call_requests *last, struct call_part *part,
+                                uint64_t difference)
+{
+	unsigned fields = call_part_fields(part->kind);
+
+	part->request = *call_last_request(last, fields) + 1 + difference;
+	call_note_request(last, fields, part->request);
+}
+
+static void keep_request(struct calls_slot *slot, uint32_t part)
+{
+	unsigned i = slot->nr_requests++;
+
+	slot->requests[i].difference = slot->parts[part].request;
+	slot->requests[i].part = part;
+	slot->requests[i].fields = (uint8_t)call_part_fields(slot->parts[part].kind);
+}
+
+static bool follows(const struct calls_slot *slot)
+{
+	for (uint32_t i = 0; i < slot->nr_requests; i++)
+		if (slot->requests[i].difference)
+			return false;
+	return true;
+}
+
+/* From now on the call stands for the slot. Its requests are still differences. */
+static void take_slot(const struct reader *reader, unsigned at, struct call *call, uint32_t number)
+{
+	struct calls_names *names = reader->process->names;
+	struct calls_slot *slot = &reader->thread->slots[at];
+
+	names->nr_alike += names->nr_alike == UINT32_MAX ? 2 : 1;
+	call->alike = names->nr_alike;
+	slot->call = *call;
+	slot->call.parts = slot->parts;
+	slot->number = number;
+	slot->nr_requests = 0;
+	for (uint32_t i = 0; i < call->nr_parts; i++) {
+		slot->parts[i] = call->parts[i];
+		if (has_request(&slot->parts[i]))
+			keep_request(slot, i);
+	}
+	reader->thread->alikes[at] = follows(slot) ? call->alike : 0;
+}
+
+static void read_whole(const struct reader *reader, const uint64_t *record, size_t nr)
+{
+	struct call_part parts[RING_MAX_PARTS];
+	uint32_t number = ring_head_number(record[0]);
+	unsigned slot = ring_head_slot(record[0]);
+	int nr_parts = nr >= 3 ? decode_parts(reader->process, record, nr, parts) : -1;
+	struct call call = {
+		.region = region_entry(reader->process, number),
+		.flags = ring_head_record(record[0]) == RING_LEFT      ? CALL_UNFINISHED
+	                 : ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED
+	                                                               : 0,
+		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
+		.nr_parts = (uint32_t)nr_parts,
+		.parts = parts,
+	};
+
+	if (nr_parts < 0 || call.region == NO_ENTRY || (slot && nr_parts > RING_SLOT_PARTS)) {
+		reader->process->malformed++;
+		return;
+	}
+	if (slot)
+		take_slot(reader, slot, &call, number);
+	for (int i = 0; i < nr_parts; i++)
+		if (has_request(&parts[i]))
+			find_request(&reader->thread->requests, &parts[i], parts[i].request);
+	set_times(reader, &call, record[1], record[2]);
+	if (mpi_call_bounds_world(number))
+		note_world(reader->process, number, &call);
+	give(reader, &call, number);
+}
+
+/* --- calls that were seen before -------------------------------------------------------------- */
+
+static inline void read_again(const struct reader *reader, unsigned number, uint64_t enter,
+                              uint64_t leave)
+{
+	struct calls_slot *slot = &reader->thread->slots[number];
+	struct call_requests *requests = &reader->thread->requests;
+
+	if (!slot->call.alike) {
+		reader->process->malformed++;
+		return;
+	}
+	for (uint32_t i = 0; i < slot->nr_requests; i++) {
+		unsigned fields = slot->requests[i].fields;
+		uint64_t *request = &slot->parts[slot->requests[i].part].request;
+
+		*request = *call_last_request(requests, fields) + 1 + slot->requests[i].difference;
+		call_note_request(requests, fields, *request);
+	}
+	set_times(reader, &slot->call, enter, leave);
+	give(reader, &slot->call, slot->number);
+}
+
+static inline void read_short(const struct reader *reader, uint64_t word)
+{
+	uint64_t enter = reader->thread->ticks + ring_again_gap(word);
+
+	read_again(reader, ring_head_slot(word), enter, enter + ring_again_duration(word));
+}
+
+static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
+{
+	if (ring_head_record(record[0]) == RING_CALL || ring_head_record(record[0]) == RING_LEFT)
+		read_whole(reader, record, nr);
+	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
+		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
+	else if (ring_is_short_again(record[0]))
+		read_short(reader, record[0]);
+	else
+		reader->process->malformed++;
+}
+
+/* As long as there are such. */
+static void read_shorts(const struct reader *reader, struct calls_ring *ring)
+{
+	const uint64_t *words = ring->words;
+	uint64_t tail = ring->tail, head = ring->head, mask = ring->size - 1;
+
+	for (; tail != head; tail++) {
+		uint64_t word = __atomic_load_n(&words[tail & mask], __ATOMIC_RELAXED);
+
+		if (!ring_is_short_again(word))
+			break;
+		read_short(reader, word);
+	}
+	ring->tail = tail;
+}
+
+/* --- runs of such calls ----------------------------------------------------------------------- */
+
+/*
+ * Gives a run as many of these words as it takes; returns the one behind them. What is the same for
+ * all is in locals, for what is written here might be anything, as far as the compiler knows.
+ */
+__attribute__((noinline)) static const uint64_t *run_words(struct calls_thread *thread,
+                                                           const struct calls_stretch *stretch,
+                                                           struct call_run *to, const uint64_t *at,
+                                                           const uint64_t *end)
+{
+	const struct calls_stretch time = *stretch;
+	uint64_t ticks = thread->ticks - time.from.ticks;
+	struct call_run run = *to;
+
+	for (; at != end; at++) {
+		uint64_t word = __atomic_load_n(at, __ATOMIC_RELAXED);
+		uint64_t entered = ticks + ring_again_gap(word);
+		uint64_t left = entered + ring_again_duration(word);
+		unsigned slot = ring_head_slot(word);
+
+		if (!ring_is_short_again(word) || left >= time.ticks ||
+		    !call_run_put(&run, thread->alikes[slot], calls_stretch_after(&time, entered),
+		                  calls_stretch_after(&time, left), thread->slots[slot].parts))
+			break;
+		ticks = left;
+	}
+	*to = run;
+	if (run.nr) {
+		thread->ticks = time.from.ticks + ticks;
+		thread->last = calls_stretch_after(&time, ticks);
+	}
+	return at;
+}
+
+/* From here on, up to the end of the stretch, times never decrease. */
+static bool in_stretch(const struct calls_stretch *stretch, const struct calls_thread *thread)
+{
+	uint64_t ticks = thread->ticks - stretch->from.ticks;
+
+	return ticks < stretch->ticks && calls_stretch_after(stretch, ticks) >= thread->last;
+}
+
+static void read_run(const struct reader *reader, struct calls_ring *ring)
+{
+	const struct calls_sink *sink = reader->sink;
+	struct calls_thread *thread = reader->thread;
+	struct call_requests *requests = &thread->requests;
+	const uint64_t *first = &ring->words[ring->tail & (ring->size - 1)];
+	uint64_t most = ring->size - (ring->tail & (ring->size - 1));
+	uint64_t left = ring->head - ring->tail;
+	const uint64_t *end = first + (left < most ? left : most);
+	struct call_run run;
+
+	if (!in_stretch(&reader->time, thread) ||
+	    !sink->begin(sink->arg, reader->process, reader->tid, thread->last, requests, &run))
+		return;
+	ring->tail += (uint64_t)(run_words(thread, &reader->time, &run, first, end) - first);
+	requests->posted += run.posted;
+	requests->done += run.done;
+	sink->end(sink->arg, &run);
+}
+
+/* Whether the next call may well be one for a run. */
+static bool may_run(const struct reader *reader, const struct calls_ring *ring)
+{
+	uint64_t word = ring->tail != ring->head ? calls_ring_peek(ring) : 0;
+
+	return ring_is_short_again(word) && reader->thread->alikes[ring_head_slot(word)];
+}
+
+static void read_records(const struct reader *reader, struct calls_ring *ring)
+{
+	bool runs = reader->sink->begin && reader->time.ticks;
+	uint64_t record[RING_MAX_RECORD + 1];
+	size_t nr;
+
+	do {
+		if (!runs)
+			read_shorts(reader, ring);
+		else if (may_run(reader, ring))
+			read_run(reader, ring);
+		nr = calls_ring_next(reader->process, ring, record);
+		if (nr)
+			read_record(reader, record, nr);
+	} while (nr);
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
+                      const struct calls_sink *sink)
+{
+	struct ring_ends *ring = &process->shared->threads[thread];
+	uint32_t nr_open = __atomic_load_n(&ring->nr_open, __ATOMIC_RELAXED);
+
+	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
+		const struct ring_open *open = &process->shared->open[thread][n - 1];
+		uint32_t region = (uint32_t)__atomic_load_n(&open->region, __ATOMIC_RELAXED);
+		struct call call = {
+			.enter = calls_clock_ns(process->clock,
+		                                __atomic_load_n(&open->enter, __ATOMIC_RELAXED)),
+			.leave = now,
+			.region = region_entry(process, region),
+			.flags = CALL_UNFINISHED,
+			.depth = n - 1,
+		};
+
+		if (call.region == NO_ENTRY || call.enter > now)
+			continue;
+		sink->put(sink->arg, process, (pid_t)ring->tid, region, &call);
+	}
+	ring->nr_open = 0;
+}
+
+static bool have_thread(struct calls_process *process, unsigned thread)
+{
+	if (!process->threads[thread])
+		process->threads[thread] = calloc(1, sizeof(*process->threads[thread]));
+	return process->threads[thread];
+}
+
+void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
+                       const struct calls_sink *sink)
+{
+	struct ring_ends *ring = &process->shared->threads[thread];
+	uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE);
+	struct calls_ring view = calls_ring_open(process, ring, ring_offset(thread),
+	                                         ring_words(thread), process->heads[thread]);
+
+	if (have_thread(process, thread)) {
+		/* The target writes to this part of the ring all the time: it is not looked at
+		 * for each call. */
+		const struct reader reader = {
+			.process = process,
+			.thread = process->threads[thread],
+			.time = calls_clock_stretch(process->clock),
+			.tid = (pid_t)ring->tid,
+			.sink = sink,
+		};
+
+		read_records(&reader, &view);
+	}
+	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
+	if (state != RING_ENDED || view.tail != ring->head)
+		return;
+	calls_thread_end(process, thread, now, sink);
+	free(process->threads[thread]);
+	process->threads[thread] = NULL;
+	__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,130 @@
+#include "record/overhead_guard.h"
+
+#include "base/clock.h"
+
+#define WINDOW_NS 1000000000
+#define LEAST_NS  100000000 /* of a window that ends early */
+/* More than taking in and unwinding a sample ever costs for long. */
+#define MOST_SAMPLE_NS 50000
+#define MOST_LOST      100 /* one in so many */
+#define MANY_LOST      256 /* no stall of a moment */
+
+uint64_t guard_cpu_time(void)
+{
+	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void guard_init(struct guard *guard, double max_overhead, uint64_t price)
+{
+	*guard = (struct guard){.max_overhead = max_overhead, .price = price, .nr_clocks = 1};
+}
+
+/*
+ * The kernel counts the samples between two of its ticks, of which there are up to 1000 a second,
+ * and one or two more come between some.
+ */
+static double permitted_rate(const struct guard *guard)
+{
+	double most = (double)guard->max_rate, spare = 2000;
+
+	return most < 2 * spare ? most / 2 : most - spare;
+}
+
+bool guard_affords(const struct guard *guard, double period)
+{
+	return guard->max_overhead <= 0 ||
+	       2.0 * (double)guard->price * guard->nr_clocks <= guard->max_overhead * period;
+}
+
+static bool may_start(const struct guard *guard, double period)
+{
+	if (guard->max_rate && permitted_rate(guard) * period < 1e9)
+		return false;
+	return guard_affords(guard, period);
+}
+
+unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
+{
+	unsigned shift = 0;
+
+	while (shift < 20 && !may_start(guard, (double)(base_period << shift)))
+		shift++;
+	return shift;
+}
+
+/*
+ * The recorder's CPU time that fewer samples could save. Tasks and mappings cost as well, and a
+ * target that floods us with them must not lose its samples for it.
+ */
+static double own_cost(const struct guard *guard, uint64_t cpu)
+{
+	double own = (double)(cpu - guard->cpu_since) - (double)guard->others_ns;
+	double most = (double)guard->samples * MOST_SAMPLE_NS;
+
+	return own < most ? own : most;
+}
+
+void guard_target_time(struct guard *guard, uint64_t target_ns)
+{
+	if (!guard->told_since)
+		guard->told_since = target_ns;
+	if (target_ns > guard->told_since)
+		guard->target_ns = target_ns - guard->told_since;
+}
+
+/* A period that doubled stays so: not for a few samples that a crowded moment cost. */
+static bool has_trouble(const struct guard *guard)
+{
+	return guard->throttled || guard->lost > guard->samples / MOST_LOST;
+}
+
+/* What the samples of counters took, by what one more of a clock would: their rate has no bound. */
+static double counters_price(const struct guard *guard)
+{
+	return 2.0 * (double)guard->price * (double)guard->unbounded;
+}
+
+/* The window need not be over: what it may cost is used up, or most samples are lost. */
+static bool is_evident(const struct guard *guard, uint64_t elapsed, double target)
+{
+	double whole = target / (double)elapsed * WINDOW_NS;
+
+	return elapsed >= LEAST_NS && (counters_price(guard) > guard->max_overhead * whole ||
+	                               guard->lost >= guard->samples + MANY_LOST);
+}
+
+/* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
+static bool is_too_much(const struct guard *guard, uint64_t cpu, uint64_t elapsed, double target)
+{
+	double allowed = guard->max_overhead * target;
+
+	return has_trouble(guard) ||
+	       (target > 0.1 * (double)elapsed &&
+	        (own_cost(guard, cpu) > allowed || counters_price(guard) > allowed));
+}
+
+bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
+{
+	uint64_t cpu = guard_cpu_time(), elapsed = now - guard->since;
+	double target = (double)guard->target_ns;
+	bool exceeded;
+
+	/* Where no clock tells the target's time, that of the CPUs stands for it. */
+	if (!guard->target_ns)
+		target = (double)elapsed * nr_cpus;
+	if (guard->max_overhead <= 0 ||
+	    (elapsed < WINDOW_NS && !is_evident(guard, elapsed, target)))
+		return false;
+	exceeded = is_too_much(guard, cpu, elapsed, target);
+	*guard = (struct guard){
+		.max_overhead = guard->max_overhead,
+		.price = guard->price,
+		.nr_clocks = guard->nr_clocks,
+		.max_rate = guard->max_rate,
+		.since = now,
+		.cpu_since = cpu,
+		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
+		.slowed = exceeded ? now : guard->slowed,
+	};
+	return exceeded;
+}

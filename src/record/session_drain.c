@@ -1,0 +1,122 @@
+#include "record/session.h"
+#include "symbolize/modules/kernel_code.h"
+
+/*
+ * What the kernel does not do more seldom costs the target no less. The recorder's own time is that
+ * of unwinding, and so many levels further on a sixteenth of it is left: nothing to go without the
+ * other samples for.
+ */
+#define LEVELS_FOR_OURSELVES 4
+
+/*
+ * The kernel tells of lost samples with the next that finds room, which on a CPU that the target
+ * seldom uses is long after. What may have been lost before sampling was slowed down is no reason
+ * to do so once more: else one stall of ours would be one for every CPU.
+ */
+static void count_loss(struct session *s, const struct record *record,
+                       const struct sampler_source *source)
+{
+	if (s->sources[source->cpu].heard >= s->guard.slowed)
+		s->guard.lost += record->lost.count;
+}
+
+static void count_trouble(struct session *s, const struct record *record,
+                          const struct sampler_source *source)
+{
+	/* Lost mappings and tasks do not come back by slower sampling. */
+	if (source->event < 0)
+		return;
+	if (record->type == RECORD_SAMPLE)
+		s->sources[source->cpu].heard = record->time;
+	if (record->type == RECORD_LOST)
+		count_loss(s, record, source);
+	if (record->type == RECORD_THROTTLE) {
+		s->guard.throttled++;
+		session_source(s, source)->throttled++;
+	}
+}
+
+/* The guard is told what all but samples cost: slower sampling would not save that. */
+static void end_others(struct session *s, uint64_t *since)
+{
+	if (*since)
+		s->guard.others_ns += guard_cpu_time() - *since;
+	*since = 0;
+}
+
+static void note_code(struct session *s, const struct record *record)
+{
+	struct kernel_code *code = module_table_kernel_code(s->modules);
+
+	if (record->code.gone)
+		kernel_code_go(code, record->code.start, record->code.size, record->code.name);
+	else
+		kernel_code_come(code, record->code.start, record->code.size, record->code.name);
+}
+
+static void take_in(struct session *s, const struct record *record,
+                    const struct sampler_source *source, uint64_t *others_since)
+{
+	if (record->type == RECORD_SAMPLE) {
+		end_others(s, others_since);
+		session_sample(s, record, source);
+		return;
+	}
+	if (!*others_since)
+		*others_since = guard_cpu_time();
+	if (s->calls && record->type == RECORD_COMM && record->comm.exec)
+		calls_executed(s->calls, (pid_t)record->pid, record->time);
+	if (s->calls && record->type == RECORD_MMAP)
+		calls_mapped(s->calls, record->mmap.path);
+	if (record->type == RECORD_CODE)
+		note_code(s, record);
+	tasks_record(&s->tasks, record);
+}
+
+void session_drain(struct session *s, bool all)
+{
+	uint64_t others_since = 0;
+	struct record record;
+	struct sampler_source source;
+
+	if (s->calls) /* whose threads must be known until they have been read */
+		s->tasks.kept = calls_drained(s->calls);
+	sampler_drain(s->sampler, all);
+	if (sampler_is_crowded(s->sampler))
+		wakers_wake(&s->wakers, s->sampler);
+	while (sampler_next(s->sampler, &record, &source)) {
+		take_in(s, &record, &source, &others_since);
+		count_trouble(s, &record, &source);
+	}
+	end_others(s, &others_since);
+}
+
+/* Whether it saves anything to close one more level of an event. */
+static bool can_slow_down(const struct session *s, unsigned event)
+{
+	return hmb_floor(s->hmb, event) < sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
+}
+
+void session_slow_down(struct session *s)
+{
+	unsigned busiest = 0, dearest = 0;
+	uint64_t most = 0, all = 0;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
+
+		s->guarded[e] += rate;
+		if (rate > all) {
+			all = rate;
+			dearest = e;
+		}
+		if (rate > most && can_slow_down(s, e)) {
+			most = rate;
+			busiest = e;
+		}
+	}
+	if (all && !can_slow_down(s, dearest))
+		s->too_dear = s->options->events[dearest].name;
+	if (most)
+		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
+}

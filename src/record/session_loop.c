@@ -1,0 +1,269 @@
+/* While it runs: what the recorder does whenever something wakes it. */
+#include "record/tasks/process_fd.h"
+#include "record/session.h"
+#include "cli/record_status.h"
+#include "record/summary.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define SOON          10 /* ticks */
+#define SELDOM        10
+#define SLACK_MS      ((int)(SAMPLER_SLACK_NS / 1000000))
+#define MOST_SWITCHES 2400
+#define MANY_ENDED    20 /* in a tick: to be woken by each costs more than naps do */
+
+int session_open_loop(struct session *s)
+{
+	struct wakers *w = &s->wakers;
+	int err = wakers_open(w);
+
+	if (!err)
+		err = wakers_watch(w, s->target_fd);
+	if (!err && s->options->until)
+		err = wakers_watch(w, s->launch.pidfd);
+	if (!err && s->calls)
+		err = wakers_watch(w, calls_poll_fd(s->calls));
+	if (!err)
+		err = wakers_watch(w, s->tasks.unobserved_list.poll_fd);
+	return err ? err : wakers_watch_rings(w, s->sampler);
+}
+
+static void allow_stop(int how)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGTSTP);
+	sigprocmask(how, &mask, NULL);
+}
+
+void session_allow_stop(struct session *s)
+{
+	status_clear(s);
+	allow_stop(SIG_UNBLOCK);
+}
+
+void session_forget_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->wakers.signal_fd, &info, sizeof(info)) == sizeof(info))
+		continue;
+}
+
+static void stop(struct session *s)
+{
+	raise(SIGTSTP);
+	session_allow_stop(s);
+	allow_stop(SIG_BLOCK);
+}
+
+/*
+ * As it has the terminal's. Of its CPU time it is told for itself; an alarm that was set before we
+ * were started is not.
+ */
+static bool target_has(const struct signalfd_siginfo *info)
+{
+	return info->ssi_code == SI_KERNEL && info->ssi_signo != SIGALRM;
+}
+
+static bool ends_programs(int number)
+{
+	return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGQUIT;
+}
+
+/* The target is not reaped yet: nobody else has its number. */
+static void pass_on(struct session *s, int number)
+{
+	if (!kill(s->launch.pid, number) || errno != EPERM || !ends_programs(number))
+		return;
+	s->refused_signal = number;
+	s->over = true;
+}
+
+static void on_signals(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->wakers.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
+			continue;
+		if (info.ssi_signo == SIGTSTP)
+			stop(s);
+		else if (!s->options->command)
+			s->over = true;
+		else if (!target_has(&info))
+			pass_on(s, (int)info.ssi_signo);
+	}
+}
+
+/* Whether the target is where it is sampled. To ask takes as long as a hundred samples. */
+static void look_for_target(struct session *s)
+{
+	uint32_t *flags = &tables_run(s->tables)->flags;
+
+	if (s->way != SAMPLER_CGROUP || s->options->wide || *flags & TRACE_RUN_LEFT_CGROUP ||
+	    (s->ticks >= SOON && s->ticks % SELDOM))
+		return;
+	if (!cgroup_holds(&s->cgroup, s->launch.pid))
+		*flags |= TRACE_RUN_LEFT_CGROUP;
+}
+
+/*
+ * At the end: the same of what it started, as far as no records of that were lost, nor are missing
+ * of a CPU where it may have ended.
+ */
+static void look_for_others(struct session *s)
+{
+	uint32_t *flags = &tables_run(s->tables)->flags;
+
+	if (s->way == SAMPLER_CGROUP && !s->options->wide && !(*flags & TRACE_RUN_MISSED_CPU) &&
+	    !sampler_lost_records(s->sampler) && tasks_left(&s->tasks, &s->cgroup))
+		*flags |= TRACE_RUN_LEFT_CGROUP;
+}
+
+static void look_for_cpus(struct session *s)
+{
+	const struct options *options = s->options;
+
+	if (sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL))
+		tables_run(s->tables)->flags |= TRACE_RUN_MISSED_CPU;
+}
+
+unsigned session_cpus_in_use(const struct session *s)
+{
+	unsigned cpus = sampler_nr_sampled(s->sampler), tasks = HASH_COUNT(s->tasks.tasks);
+
+	return s->way == SAMPLER_LADDER && tasks < cpus ? tasks : cpus;
+}
+
+static void look_at_cost(struct session *s)
+{
+	if (!options_have_clock(s->options))
+		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
+	if (guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
+		session_slow_down(s);
+}
+
+/* At more than these in a tick they would cost the program 1 % of its time. */
+static void look_at_switches(struct session *s)
+{
+	uint64_t nr = s->tasks.nr_switches;
+
+	s->tasks.nr_switches = 0;
+	if (!s->tasks.by_switches || nr <= (uint64_t)MOST_SWITCHES * session_cpus_in_use(s))
+		return;
+	sampler_stop_switches(s->sampler);
+	tasks_forget_switches(&s->tasks);
+}
+
+void session_pace(struct session *s)
+{
+	uint64_t ended = s->tasks.nr_ended - s->seen_ended;
+
+	s->seen_ended = s->tasks.nr_ended;
+	if (s->way == SAMPLER_LADDER && ended >= MANY_ENDED)
+		wakers_nap(&s->wakers, s->sampler);
+	else
+		wakers_wake(&s->wakers, s->sampler);
+}
+
+static void on_tick(struct session *s)
+{
+	if (!wakers_expired(s->wakers.tick_fd))
+		return;
+	if (s->sampling)
+		look_at_cost(s);
+	look_at_switches(s);
+	look_for_target(s);
+	look_for_cpus(s);
+	session_pace(s);
+	launch_reap_others(&s->launch);
+	tasks_tick(&s->tasks, sampler_drained(s->sampler));
+	summary_progress(s);
+	status_show(s);
+	s->ticks++;
+}
+
+static void drain_calls(struct session *s)
+{
+	uint64_t before;
+
+	if (!s->calls)
+		return;
+	before = guard_cpu_time();
+	calls_drain(s->calls);
+	s->guard.others_ns += guard_cpu_time() - before;
+}
+
+static bool has_command_ended(const struct session *s)
+{
+	return process_fd_ended(s->launch.pidfd, s->launch.pid);
+}
+
+static bool has_target_ended(struct session *s)
+{
+	return s->options->command ? has_command_ended(s) : session_attached_ended(s);
+}
+
+/*
+ * A burst fills a ring within the slack, with records that are too new to be taken. Then the ring
+ * wakes nobody any more.
+ */
+static int wait_ms(const struct session *s)
+{
+	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
+}
+
+static void on_readable(struct session *s, int fd)
+{
+	const struct wakers *w = &s->wakers;
+
+	if (fd == w->signal_fd)
+		on_signals(s);
+	else if (fd == w->tick_fd)
+		on_tick(s);
+	else if (fd == w->nap_fd)
+		wakers_expired(fd);
+	else if (fd == w->start_fd && wakers_expired(fd))
+		session_start_late(s);
+	else if (fd == w->end_fd)
+		s->over = true;
+	else if (fd == s->target_fd)
+		s->over |= has_target_ended(s);
+	else if (s->options->until && fd == s->launch.pidfd)
+		s->until_ended = has_command_ended(s);
+	else if (fd == s->tasks.unobserved_list.poll_fd)
+		tasks_count_unobserved(&s->tasks);
+}
+
+static void end_sampling(struct session *s)
+{
+	tasks_count_unobserved(&s->tasks);
+	sampler_disable(s->sampler);
+	tasks_note_dead(&s->tasks);
+	session_drain(s, true);
+	look_for_others(s);
+	if (s->calls)
+		calls_end(s->calls);
+}
+
+void session_loop(struct session *s)
+{
+	struct epoll_event events[16];
+
+	while (!s->over && !s->until_ended) {
+		int nr = epoll_wait(s->wakers.poll_fd, events, 16, wait_ms(s));
+
+		for (int i = 0; i < nr; i++)
+			on_readable(s, events[i].data.fd);
+		session_drain(s, false);
+		stack_copy_follow(s);
+		drain_calls(s);
+	}
+	end_sampling(s);
+}

@@ -1,0 +1,456 @@
+#include "cli/leftovers.h"
+#include "cli/output_name.h"
+#include "record/period.h"
+#include "record/memory_room.h"
+#include "cli/say.h"
+#include "record/session.h"
+#include "output/text/text.h"
+#include "perf/sampler/cost.h"
+#include "perf/machine/machine.h"
+#include "perf/machine/permission.h"
+#include "symbolize/unwind/arch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+#define FILE_PATIENCE_MS 1000 /* samples wait meanwhile; the rings hold about as much */
+
+#define RING_TOTAL ((size_t)128 << 20)
+#define RING_MOST  ((size_t)4 << 20)
+#define RING_LEAST ((size_t)256 << 10)
+
+void session_choose_way(struct session *s)
+{
+	struct permission permission;
+
+	s->way = SAMPLER_LADDER;
+	if (s->options->wide) {
+		s->way = SAMPLER_CGROUP;
+		return;
+	}
+	permission_read(&permission);
+	if (s->options->inherit || !s->options->command ||
+	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
+		return;
+	if (cgroup_probe(&s->cgroup))
+		cgroup_remove(&s->cgroup);
+	else
+		s->way = SAMPLER_CGROUP;
+}
+
+void session_join_cgroup(struct session *s)
+{
+	if (s->cgroup.fd < 0 || s->launch.in_cgroup || !cgroup_add(&s->cgroup, s->launch.pid))
+		return;
+	cgroup_remove(&s->cgroup);
+	s->way = SAMPLER_LADDER;
+}
+
+void session_note_cores(struct session *s)
+{
+	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
+	struct advice advice = {ADVICE_NONE};
+
+	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
+		const struct event *event = &s->options->events[e];
+
+		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
+		s->one_kind = advice.topic != ADVICE_NONE;
+	}
+	say_advice("", &advice);
+}
+
+void session_choose_counters(struct session *s)
+{
+	const struct advice advice = {ADVICE_NO_GROUPS};
+
+	s->nr_counters = s->options->nr_counters;
+	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
+		return;
+	say_advice("recording without --counters: ", &advice);
+	s->nr_counters = 0;
+}
+
+static uint64_t sample_price(const struct options *options)
+{
+	struct cost_question question = {
+		.exclude_kernel = options->events[0].attr.exclude_kernel,
+		.callchain = options->stack.mode == TRACE_STACKS_FP,
+	};
+	uint64_t price = 0;
+
+	if (options->stack.mode == TRACE_STACKS_DWARF) {
+		question.stack_size = options->stack.size;
+		question.regs = unwind_regs_mask();
+	}
+	if (options->max_overhead > 0)
+		cost_measure(&question, &price);
+	return price;
+}
+
+size_t session_ring_size(unsigned nr_cpus)
+{
+	size_t size = RING_MOST;
+
+	while (size > RING_LEAST && size * nr_cpus > RING_TOTAL)
+		size /= 2;
+	return size;
+}
+
+/* A whole stack, or the one caller that frame pointers do not lead to. */
+static bool session_unwinds(const struct options *options)
+{
+	return options->stack.mode == TRACE_STACKS_DWARF ||
+	       (ARCH_HIDDEN_CALLER && options->stack.mode == TRACE_STACKS_FP);
+}
+
+/* Or whether frame pointers led to the root. */
+static bool session_knows_rules(const struct options *options)
+{
+	return options->stack.mode == TRACE_STACKS_DWARF || options->stack.mode == TRACE_STACKS_FP;
+}
+
+static void configure_stacks(const struct session *s, struct sampler_config *config)
+{
+	const struct options *options = s->options;
+	bool kernel = false;
+
+	for (unsigned e = 0; e < options->nr_events; e++)
+		kernel |= !options->events[e].attr.exclude_kernel;
+	config->kernel_code = kernel;
+	if (options->stack.mode == TRACE_STACKS_NONE)
+		return;
+	config->max_stack = options->stack.mode == TRACE_STACKS_FP ? options->stack.max : 0;
+	config->kernel_chain = kernel;
+	config->branches = options->stack.mode == TRACE_STACKS_LBR;
+	config->user_chain = options->stack.mode == TRACE_STACKS_FP || config->branches;
+	if (session_unwinds(options))
+		config->regs = unwind_regs_mask();
+	if (options->stack.mode != TRACE_STACKS_DWARF)
+		return;
+	config->stack_size = options->stack.size;
+	config->copy_size = stack_copy_size;
+	config->copy_arg = s;
+}
+
+/*
+ * A launcher binds a rank to where it is to run, and its recorder with it. Who else binds a
+ * recorder may do so to keep it from the target.
+ */
+static struct cpu_list likely_cpus(const struct options *options)
+{
+	struct cpu_list likely = options->cpus;
+
+	if (options->command && !options->wide && output_rank() >= 0)
+		cpu_list_allowed(&likely);
+	else if (!options->some_cpus)
+		cpu_list_online(&likely);
+	return likely;
+}
+
+/* Where larger ones are not permitted, the usual size is no shortage that would be told. */
+static size_t ring_size(const struct session *s, unsigned nr_cpus)
+{
+	size_t usual = session_ring_size(nr_cpus), size = usual;
+	struct permission permission;
+
+	if (usual == RING_MOST && nr_cpus)
+		size = stack_copy_ring(s, usual, RING_TOTAL / nr_cpus);
+	if (size == usual)
+		return usual;
+	permission_read(&permission);
+	return permission_has(&permission, PERMISSION_RINGS, nr_cpus * size * 2) ? size : usual;
+}
+
+int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
+{
+	const struct options *options = s->options;
+	const struct cpu_list likely = likely_cpus(options);
+	struct sampler_config config = {
+		.way = s->way,
+		.cgroup = s->cgroup.fd,
+		.tasks = tasks,
+		.nr_tasks = nr_tasks,
+		.data = options->data,
+		.cpus = options->some_cpus ? &options->cpus : NULL,
+		.likely = &likely,
+		.on_exec = options->command && !options->delay,
+		.totals = s->way == SAMPLER_LADDER && options->command
+	                          ? sampler_possible_totals(&options->events[0])
+	                          : SAMPLER_NO_TOTALS,
+		.events = options->events,
+		.nr_events = options->nr_events,
+		.counters = options->counters,
+		.nr_counters = s->nr_counters,
+		.spread = !options->period,
+		.ring_size = ring_size(s, cpu_list_count(&likely)),
+	};
+	char why[WHY_SIZE];
+
+	configure_stacks(s, &config);
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		config.base_period[e] =
+			period_base(&options->events[e], options->frequency, options->period);
+		config.shift[e] = s->shift[e];
+	}
+	s->tasks.by_switches = config.totals == SAMPLER_TOTALS_BY_SWITCHES;
+	s->sampler = sampler_open(&config, why);
+	if (s->sampler)
+		return 0;
+	say("%s", why);
+	return -errno;
+}
+
+static void say_unrecoverable(const struct session *s)
+{
+	struct advice advice = room_advise(s->options->budget);
+	char line[WHY_SIZE];
+
+	advice_line(&advice, line, sizeof(line));
+	if (tables_name_taken(s->tables))
+		say("another recorder, or recover, writes '%s': this one would leave nothing to "
+		    "recover if it "
+		    "was killed; -o names another place",
+		    s->options->output);
+	else
+		say("%s", *line ? line
+		                : "no file can be made in /dev/shm: a killed recorder would leave "
+		                  "nothing to recover");
+}
+
+/* Behind the events. A call lasts long enough to be told by units of 8 ns. */
+static void configure_calls(const struct options *options, struct hmb_config *config)
+{
+	if (!options->calls.wanted)
+		return;
+	config->kinds[config->nr_kinds++] = (struct hmb_kind_config){
+		.shape = HMB_CALLS,
+		.time_shift = 3,
+		.share = (size_t)((double)options->budget * options->calls.share),
+		.by_level = options->calls.policy != TRACE_POLICY_ALL,
+	};
+}
+
+/*
+ * Calls come by the million a second, and a page that is touched the first time costs as much as a
+ * hundred of them. Ranks that spin on all CPUs would wait for that, so it is done before they
+ * start. Private memory is left alone; what fails, costs later.
+ */
+static void touch_share(const struct session *s, const struct hmb_config *config)
+{
+	if (s->options->calls.wanted && tables_recoverable(s->tables))
+		madvise(config->memory, config->kinds[s->options->nr_events].share,
+		        MADV_POPULATE_WRITE);
+}
+
+static int begin_calls(struct session *s)
+{
+	const unsigned kind = s->options->nr_events;
+	const struct calls_config config = {
+		.hmb = s->hmb,
+		.kind = kind,
+		.tables = s->tables,
+		.tasks = &s->tasks,
+		.policy = s->options->calls.policy,
+		.patience = s->options->calls.patience,
+		.share = s->hmb->kinds[kind].config.share,
+	};
+
+	return s->calls ? calls_begin(s->calls, &config) : 0;
+}
+
+/*
+ * Two recorders that are to write one trace. The ranks of a launcher wait for each other before any
+ * begins: all go on, and their traces get names beside each other.
+ */
+static bool is_second(const struct session *s)
+{
+	return tables_name_taken(s->tables) == -EBUSY && output_rank() < 0;
+}
+
+static int open_tables(struct session *s)
+{
+	const struct options *options = s->options;
+	const struct advice memory = room_advise_memory(options->budget);
+
+	say_advice("", &memory);
+	s->tables = tables_new(options->budget, options->output);
+	if (!s->tables)
+		return -errno;
+	if (is_second(s)) {
+		say("another recorder is at work on '%s'; -o names another place", options->output);
+		return -EEXIST;
+	}
+	if (tables_kept_leftover(s->tables))
+		say("an earlier recording of '%s' was never written; when this one is done, it is "
+		    "saved by: adaptrace recover '%s'",
+		    options->output, options->output);
+	if (output_rank() <= 0) /* one of the ranks tells it for all */
+		leftovers_say_beside(options->output);
+	if (!tables_recoverable(s->tables))
+		say_unrecoverable(s);
+	return 0;
+}
+
+/* The low bits of a time are the timer's jitter: about 1/512 of the first period is enough. */
+static unsigned time_shift(const struct session *s, unsigned number)
+{
+	const struct options *options = s->options;
+	const struct event *event = &options->events[number];
+	uint64_t period = event->unit == EVENT_COUNT
+	                          ? 100000
+	                          : period_base(event, options->frequency, options->period)
+	                                    << s->shift[number];
+	unsigned shift = 0;
+
+	while (shift < 20 && (uint64_t)724 << shift <= period)
+		shift++;
+	return shift;
+}
+
+static void configure_events(const struct session *s, struct hmb_config *config)
+{
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		config->kinds[e] = (struct hmb_kind_config){
+			.time_shift = time_shift(s, e),
+			.stream_owner = s->way == SAMPLER_CGROUP ? STREAM_OF_CPU : STREAM_OF_THREAD,
+		};
+	if (s->nr_counters)
+		config->kinds[0].nr_counters = 1 + s->nr_counters;
+}
+
+static int open_buffer(struct session *s)
+{
+	struct hmb_config config = {
+		.size = s->options->budget,
+		.memory = tables_arena(s->tables),
+		.reserve = tables_reserve_arena,
+		.reserve_arg = s->tables,
+		.ledger = tables_ledger(s->tables),
+		.nr_kinds = s->options->nr_events,
+		.max_path = SESSION_MAX_STACK,
+		.truncated_frame = FRAME_TRUNCATED,
+	};
+
+	configure_events(s, &config);
+	configure_calls(s->options, &config);
+	touch_share(s, &config);
+	s->hmb = hmb_new(&config);
+	if (!s->hmb)
+		return -errno;
+	s->buffer_size = hmb_size(s->hmb);
+	return 0;
+}
+
+static void forget_task(void *arg, pid_t tid)
+{
+	struct session *s = arg;
+
+	if (s->stack.unwinder)
+		unwinder_forget(s->stack.unwinder, tid);
+}
+
+static int open_names(struct session *s)
+{
+	s->modules = module_table_new();
+	if (!s->modules || module_table_read_aside(s->modules, FILE_PATIENCE_MS))
+		return -ENOMEM;
+	tasks_init(&s->tasks, s->tables, s->modules,
+	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
+	s->tasks.scale = s->options->events[0].scale;
+	s->tasks.user_only = s->tasks.inherited && s->options->events[0].unit == EVENT_NS &&
+	                     s->options->events[0].attr.exclude_kernel;
+	s->stack.options = s->options;
+	s->stack.modules = s->modules;
+	if (!session_knows_rules(s->options))
+		return 0;
+	s->stack.unwinder = unwinder_new(s->modules, s->options->stack.engine);
+	return s->stack.unwinder ? 0 : -errno;
+}
+
+int session_open_sources(struct session *s)
+{
+	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
+
+	s->sources = calloc(nr, sizeof(*s->sources));
+	if (!s->sources)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++)
+		s->sources[i].stream = stream_start(s->options->seed, s->nr_streams++,
+		                                    s->shift[i / sampler_nr_cpus(s->sampler)]);
+	return 0;
+}
+
+static bool is_asked(const struct options *options, const struct event *event)
+{
+	return event->freq || event->period || options->frequency > 0 || options->period;
+}
+
+/* Nobody needs to know it of the default, which is only where to begin. */
+static void say_slower(const struct options *options, const struct event *event, uint64_t period)
+{
+	char rate[TEXT_SIZE];
+
+	if (!is_asked(options, event))
+		return;
+	text_rate(rate, period, TRACE_NS);
+	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
+	    "of the time, which --max-overhead 0 permits",
+	    event->name, rate, 100 * options->max_overhead);
+}
+
+static unsigned count_clocks(const struct options *options)
+{
+	unsigned nr = 0;
+
+	for (unsigned e = 0; e < options->nr_events; e++)
+		nr += options->events[e].unit == EVENT_NS;
+	return nr;
+}
+
+/* Where clocks start. */
+static void choose_shifts(struct session *s)
+{
+	const struct options *options = s->options;
+	struct advice advice = {ADVICE_NONE};
+	int64_t rate = machine_max_sample_rate();
+	struct guard any_rate;
+
+	s->guard.nr_clocks = count_clocks(options);
+	any_rate = s->guard;
+	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
+	for (unsigned e = 0; e < options->nr_events; e++) {
+		const struct event *event = &options->events[e];
+		uint64_t base;
+
+		if (event->unit != EVENT_NS)
+			continue;
+		base = period_base(event, options->frequency, options->period);
+		s->shift[e] = guard_initial_shift(&s->guard, base);
+		if (s->shift[e] > guard_initial_shift(&any_rate, base))
+			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
+		else if (s->shift[e])
+			say_slower(options, event, base << s->shift[e]);
+	}
+	say_advice("", &advice);
+}
+
+int session_open(struct session *s)
+{
+	int err;
+
+	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
+	choose_shifts(s);
+	err = open_tables(s);
+	if (!err)
+		err = open_buffer(s);
+	if (!err)
+		err = open_names(s);
+	return err ? err : begin_calls(s);
+}

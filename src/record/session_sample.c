@@ -1,0 +1,193 @@
+#include "record/session.h"
+#include "record/summary.h"
+
+static struct stream *stream_of(struct session *s, struct session_source *kept, struct task *task,
+                                const struct sampler_source *source)
+{
+	if (s->way == SAMPLER_CGROUP)
+		return &kept->stream;
+	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
+	 * with each sample. */
+	if (!task->streams_started) {
+		for (unsigned e = 0; e < s->options->nr_events; e++)
+			task->streams[e] = stream_start(s->options->seed, s->nr_streams++, 0);
+		task->streams_started = true;
+	}
+	return &task->streams[source->event];
+}
+
+/* Counters have no period in time: what separates their samples stands for it. */
+static void learn_interval(struct session_source *kept, uint64_t time, unsigned shift)
+{
+	uint64_t elapsed = (time - kept->last) >> shift;
+
+	if (kept->last && time > kept->last)
+		kept->interval += (elapsed >> 3) - (kept->interval >> 3);
+	kept->last = time;
+}
+
+/* What is expected between two samples of a level, ns; 0: that is too long to expect anything. */
+static uint64_t time_step(const struct session *s, const struct session_source *kept,
+                          const struct sampler_source *source, unsigned level)
+{
+	unsigned event = (unsigned)source->event;
+	uint64_t period = s->options->events[event].unit == EVENT_COUNT
+	                          ? kept->interval
+	                          : sampler_base_period(s->sampler, event, source->cpu);
+
+	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
+}
+
+/* Occurrences of its event. To look for a prime number takes longer than to put a sample. */
+static uint64_t stands_for(const struct session *s, struct session_source *kept,
+                           const struct sampler_source *source)
+{
+	if (!kept->period || kept->shift != source->shift) {
+		kept->period = sampler_period(s->sampler, (unsigned)source->event, source->cpu,
+		                              source->shift);
+		kept->shift = source->shift;
+	}
+	return kept->period;
+}
+
+static unsigned next_level(struct session *s, struct stream *stream,
+                           const struct sampler_source *source, uint64_t period)
+{
+	unsigned event = (unsigned)source->event;
+	uint64_t base = sampler_base_period(s->sampler, event, source->cpu);
+
+	if (!sampler_counts_in_small_steps(s->sampler, event)) {
+		stream_slow(stream, source->shift);
+		return stream_next(stream);
+	}
+	stream_slow_counts(stream, source->shift, base);
+	return stream_next_count(stream, base, period);
+}
+
+/* Lets the kernel follow the buffer. */
+static void follow_floor(struct session *s, unsigned event)
+{
+	unsigned floor = hmb_floor(s->hmb, event);
+
+	if (floor <= s->shift[event])
+		return;
+	s->shift[event] = floor;
+	sampler_slow(s->sampler, event, floor);
+}
+
+/* The first clock, if there is one, tells the target's time. */
+static void tell_guard(struct session *s, const struct sampler_source *source, uint64_t period)
+{
+	const struct event *events = s->options->events;
+	unsigned event = (unsigned)source->event;
+
+	s->guard.samples++;
+	if (events[event].unit == EVENT_COUNT) {
+		s->guard.unbounded++;
+		return;
+	}
+	for (unsigned e = 0; e < event; e++)
+		if (events[e].unit == EVENT_NS)
+			return;
+	s->guard.target_ns += period;
+}
+
+/* An occurrence may stand for several units of what it is called. */
+static const uint64_t *in_units(struct session *s, const uint64_t *counts)
+{
+	const struct options *options = s->options;
+
+	s->counts[0] = counts[0] * options->events[0].scale;
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		s->counts[1 + i] = counts[1 + i] * options->counters[i].scale;
+	return s->counts;
+}
+
+/* The running totals of a sample's stream; of samples that will not be stored, too. */
+static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
+                             const struct sampler_source *source)
+{
+	unsigned nr = 1 + s->nr_counters;
+
+	if (s->way == SAMPLER_LADDER && !task->counters) {
+		task->counters = counter_sums_new();
+		task->counted_thread = NO_THREAD;
+	}
+	if (s->way == SAMPLER_CGROUP || !task->counters) {
+		counter_counts(s->counts, nr, record);
+		return in_units(s, s->counts);
+	}
+	/* It executed another program since it was given its place in the table of threads. */
+	if (task->counted_thread != NO_THREAD && task->counted_thread != task->thread) {
+		counter_sums_restart(task->counters);
+		task->counted_thread = NO_THREAD;
+	}
+	return in_units(s, counter_sums_add(task->counters, nr, record, source));
+}
+
+static bool is_each_sampled(const struct session *s, const struct sampler_source *source)
+{
+	return source->shift == 0 &&
+	       sampler_base_period(s->sampler, (unsigned)source->event, source->cpu) == 1;
+}
+
+/* Who was where: nobody asks that of a sample that is not stored. */
+static void find_place(struct session *s, struct task *task, const struct record *record,
+                       struct hmb_sample *sample)
+{
+	struct sample_stack *stack = &s->stack;
+
+	sample_stack_build(stack, s->sampler, task->process->space, record);
+	summary_modules(s, stack->frames, stack->nr);
+	sample->leaf = stack->frames[0];
+	sample->path = stack->frames + 1;
+	sample->path_size = stack->nr - 1;
+	sample->thread = tasks_thread(&s->tasks, task, record->time);
+	if (sample->counters)
+		task->counted_thread = sample->thread;
+}
+
+static void take(struct session *s, struct task *task, const struct record *record,
+                 const struct sampler_source *source)
+{
+	const struct event *event = &s->options->events[source->event];
+	struct session_source *kept = session_source(s, source);
+	struct stream *stream = stream_of(s, kept, task, source);
+	uint64_t period = stands_for(s, kept, source);
+	struct hmb_sample sample = {
+		.kind = (unsigned)source->event,
+		.level = next_level(s, stream, source, period),
+		.time = record->time,
+		.cpu = sampler_cpu(s->sampler, source->cpu),
+	};
+
+	tell_guard(s, source, period);
+	if (!source->event)
+		task->usage.sampled += period * event->scale;
+	if (s->nr_counters && !source->event)
+		sample.counters = count(s, task, record, source);
+	if (event->unit == EVENT_COUNT)
+		learn_interval(kept, record->time, source->shift);
+	sample.step = time_step(s, kept, source, sample.level);
+	if (sample.level >= hmb_floor(s->hmb, sample.kind))
+		find_place(s, task, record, &sample);
+	if (hmb_put(s->hmb, &sample))
+		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
+	follow_floor(s, sample.kind);
+}
+
+void session_sample(struct session *s, const struct record *record,
+                    const struct sampler_source *source)
+{
+	struct task *task;
+
+	if (source->event < 0 || source->stale)
+		return;
+	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
+	if (!task)
+		return;
+	if (task->process->awaits_exec)
+		s->before_exec[source->event] += is_each_sampled(s, source);
+	else
+		take(s, task, record, source);
+}

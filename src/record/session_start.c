@@ -1,0 +1,128 @@
+/*
+ * The start of sampling: with the target's, or some time later. Until then the kernel tells of
+ * tasks and mappings all the same, so that every sample finds them; what tasks use is not counted.
+ */
+#include "cli/say.h"
+#include "record/session.h"
+#include "record/summary.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SPARE_FILES 10
+
+/* Above the target, which began with our priority: at the same one it would never wait for us. */
+static bool hurry_in_real_time(void)
+{
+	struct sched_param param;
+	int policy = sched_getscheduler(0);
+
+	if (policy < 0 || sched_getparam(0, &param) || !param.sched_priority)
+		return false;
+	param.sched_priority++;
+	return !sched_setscheduler(0, policy, &param);
+}
+
+/* The recorder competes with its target: a high priority, else at least a short wait. */
+static void hurry(void)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t slice, deadline, period;
+	} attr = {.size = sizeof(attr), .slice = 100000};
+
+	if (!hurry_in_real_time() && setpriority(PRIO_PROCESS, 0, -10))
+		syscall(SYS_sched_setattr, 0, &attr, 0);
+}
+
+/* What the guard asked for before the start is a reduction like any other. */
+static void put_first_reductions(struct session *s)
+{
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		while (hmb_floor(s->hmb, e) < s->shift[e])
+			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
+}
+
+/* Of time, of tasks and of what they and the recorder use. */
+static void count_from_now(struct session *s)
+{
+	tasks_begin(&s->tasks);
+	summary_begin(s);
+	s->start = s->guard.since = sampler_now();
+	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	s->guard.others_ns = 0;
+	put_first_reductions(s);
+}
+
+static int begin(struct session *s)
+{
+	int err;
+
+	count_from_now(s);
+	err = sampler_enable(s->sampler);
+	if (!err)
+		err = wakers_end_after(&s->wakers, s->options->duration);
+	s->sampling = !err;
+	return err;
+}
+
+/* For files of programs, and the trace: no run is to end without. */
+static int leave_descriptors(void)
+{
+	int fds[SPARE_FILES], nr = 0, err = 0;
+
+	while (!err && nr < SPARE_FILES) {
+		fds[nr] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		err = fds[nr] < 0 ? -errno : 0;
+		nr += !err;
+	}
+	while (nr > 0)
+		close(fds[--nr]);
+	return err == -EMFILE ? err : 0;
+}
+
+int session_start(struct session *s)
+{
+	int err = session_open_loop(s);
+
+	if (!err)
+		err = leave_descriptors();
+	if (err)
+		return err;
+	if (sampler_shortage(s->sampler))
+		say("%s", sampler_shortage(s->sampler));
+	summary_start(s);
+	err = session_open_sources(s);
+	if (err)
+		return err;
+	hurry();
+	return s->options->delay ? wakers_start_after(&s->wakers, s->options->delay) : begin(s);
+}
+
+void session_start_late(struct session *s)
+{
+	int err;
+
+	session_drain(s, false);
+	err = begin(s);
+	if (!err)
+		return;
+	say("cannot start sampling: %s", strerror(-err));
+	s->over = true;
+}
+
+void session_note_early_end(struct session *s)
+{
+	uint64_t left = wakers_starts_in(&s->wakers);
+
+	s->waited = s->options->delay > left ? s->options->delay - left : 0;
+	count_from_now(s);
+}

@@ -1,0 +1,74 @@
+/* Whole CPUs, and cgroups that exist: whoever runs there is sampled. */
+#include "record/tasks/process.h"
+#include "cli/say.h"
+#include "record/session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIRST_PID_NAMESPACE 0xeffffffc /* inode number, the same everywhere */
+
+/* One that ends meanwhile is none any more. */
+static void add_running(void *tasks, pid_t pid)
+{
+	tasks_add_running(tasks, pid);
+}
+
+static void add_everyone(struct tasks *tasks)
+{
+	DIR *processes = process_all();
+	pid_t pid;
+
+	while (processes && (pid = process_next(processes)))
+		add_running(tasks, pid);
+	if (processes)
+		closedir(processes);
+}
+
+/* Of whoever runs outside our PID namespace the kernel gives no number: all are process 0. */
+static void note_namespace(struct tasks *tasks)
+{
+	struct stat namespace;
+
+	if (stat("/proc/self/ns/pid", &namespace) || namespace.st_ino == FIRST_PID_NAMESPACE)
+		return;
+	tasks->nobody = "[outside or idle]";
+	say("processes outside of this PID namespace are one with idle CPUs, as %s; a container "
+	    "that has the host's (--pid=host) tells them apart",
+	    tasks->nobody);
+}
+
+static int open_cgroup(struct session *s)
+{
+	const char *name = s->options->cgroup;
+	int err = cgroup_open(&s->cgroup, name);
+
+	if (!err)
+		err = cgroup_probe(&s->cgroup);
+	if (err)
+		say("cannot sample cgroup '%s': %s%s", name, strerror(-err),
+		    err == -ENOENT ? "; systemd-cgls shows what there is" : "");
+	return err;
+}
+
+/*
+ * What happens between the opening and the look into /proc is in the rings, and entered over what
+ * /proc said: a mapping that is told twice is the same.
+ */
+int session_open_wide(struct session *s)
+{
+	int err = s->options->cgroup ? open_cgroup(s) : 0;
+
+	s->tasks.everyone = true;
+	if (!err)
+		err = session_open_sampler(s, NULL, 0);
+	if (err)
+		return err;
+	note_namespace(&s->tasks);
+	if (s->options->cgroup)
+		cgroup_walk(&s->cgroup, add_running, &s->tasks);
+	else
+		add_everyone(&s->tasks);
+	return 0;
+}

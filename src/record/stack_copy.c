@@ -1,0 +1,181 @@
+#include "record/stack_copy.h"
+#include "record/period.h"
+#include "record/session.h"
+
+#include <math.h>
+
+#define LEAST     1024 /* samples that are worth a judgement */
+#define CUT_SHARE 256  /* one in so many may be cut */
+#define CUT_SURE  8    /* cut at once: that is no chance any more */
+
+#define SOON_NS  1000000000 /* so long after the start it is asked often */
+#define OFTEN_MS 10
+
+/* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
+#define ROOM_NS     10000000
+#define LEAST_HELD  3   /* samples, however seldom they come */
+#define RECORD_SIZE 512 /* of a sample beside its stack */
+
+/* At the start a ring must have more, but for copies that reach the root of nearly all stacks. */
+#define LONG_NS    50000000
+#define NEARLY_ALL 32768.0
+
+/* What the kernel takes to copy, rounded up. */
+#define KIB_NS 150
+
+/* Whether an event can be opened once more, to copy more. */
+static bool can_grow(const struct session *s)
+{
+	return s->way == SAMPLER_CGROUP && !s->nr_counters;
+}
+
+/* The largest copies of which so many find room. */
+static double largest(size_t room, double samples)
+{
+	return (double)room / fmax(samples, LEAST_HELD) - RECORD_SIZE;
+}
+
+/* --- at the start ----------------------------------------------------------------------------- */
+
+static double largest_with_room(size_t room, double period)
+{
+	double size = fmin(largest(room, ROOM_NS / period), NEARLY_ALL);
+
+	return fmax(size, largest(room, LONG_NS / period));
+}
+
+/* As if all stacks were that deep. */
+static double largest_affordable(const struct session *s, double period)
+{
+	double left = s->options->max_overhead * period - (double)s->guard.price;
+
+	return s->options->max_overhead > 0 ? s->options->stack.size + left / KIB_NS * 1024
+	                                    : EVENT_STACK_MAX;
+}
+
+static bool has_known_rates(const struct options *options)
+{
+	for (unsigned e = 0; e < options->nr_events; e++)
+		if (options->events[e].unit == EVENT_COUNT)
+			return false;
+	return true;
+}
+
+uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
+{
+	const struct session *s = arg;
+	const struct options *options = s->options;
+	/* Each event may fill its part of the ring, and use its part of the time. */
+	double apart = (double)period / options->nr_events;
+	double size = fmin(largest_with_room(room, apart), largest_affordable(s, apart));
+
+	if (options->stack.fixed || can_grow(s) || !has_known_rates(options))
+		return options->stack.size;
+	return (uint32_t)fmin(fmax(size, options->stack.size), EVENT_STACK_MAX) & ~(uint32_t)7;
+}
+
+/* Samples a second of one CPU that clocks take; 0: an event has no rate that is known before. */
+static double rate_at_start(const struct session *s)
+{
+	const struct options *options = s->options;
+	double rate = 0;
+
+	if (!has_known_rates(options))
+		return 0;
+	for (unsigned e = 0; e < options->nr_events; e++)
+		rate += 1e9 / (double)(period_base(&options->events[e], options->frequency,
+		                                   options->period)
+		                       << s->shift[e]);
+	return rate;
+}
+
+size_t stack_copy_ring(const struct session *s, size_t size, size_t most)
+{
+	const struct options *options = s->options;
+	double samples = rate_at_start(s) * ROOM_NS / 1e9;
+
+	if (!can_grow(s) || options->stack.mode != TRACE_STACKS_DWARF || options->stack.fixed)
+		return size;
+	while (2 * size <= most && largest(size, samples) < EVENT_STACK_MAX)
+		size *= 2;
+	return size;
+}
+
+/* --- while sampling --------------------------------------------------------------------------- */
+
+/* How many samples a second one CPU may take. */
+static double rate_of(const struct session *s, uint64_t elapsed)
+{
+	double rate = 0;
+
+	if (!elapsed)
+		return 0;
+	for (unsigned e = 0; e < s->options->nr_events; e++) {
+		if (s->options->events[e].unit == EVENT_COUNT)
+			return (double)s->stack.copy.samples * 1e9 / (double)elapsed;
+		rate += 1e9 / (double)(sampler_base_period(s->sampler, e, 0) << s->shift[e]);
+	}
+	return rate;
+}
+
+static bool is_room(const struct session *s, uint32_t size, double rate)
+{
+	return size <= largest(sampler_ring_size(s->sampler), rate * ROOM_NS / 1e9);
+}
+
+/* As if all that were cut went on to the end of the copy. */
+static bool is_affordable(const struct session *s, uint32_t size, double rate)
+{
+	const struct stack_copy *copy = &s->stack.copy;
+	double more = (double)(size - sampler_copied(s->sampler)) / 1024 * KIB_NS * copy->cut /
+	              copy->samples;
+
+	return s->options->max_overhead <= 0 ||
+	       2 * ((double)s->guard.price + more) * rate <= s->options->max_overhead * 1e9;
+}
+
+/* More than one in a thousand. */
+static bool loses(const struct session *s)
+{
+	uint64_t taken = 0;
+
+	for (unsigned e = 0; e < s->options->nr_events; e++)
+		taken += tables_ledger(s->tables)->taken[e];
+	return sampler_all_lost(s->sampler) > taken / 1000;
+}
+
+static bool may_grow(const struct session *s)
+{
+	return can_grow(s) && s->options->stack.mode == TRACE_STACKS_DWARF &&
+	       !s->options->stack.fixed && !s->stack.copy.done &&
+	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
+}
+
+/* Where one in CUT_SHARE is cut, so many of fewer than LEAST are once in 100,000 times. */
+static bool is_clear(const struct stack_copy *copy)
+{
+	return copy->samples >= LEAST || copy->cut >= CUT_SURE + 2 * copy->samples / CUT_SHARE;
+}
+
+void stack_copy_follow(struct session *s)
+{
+	struct stack_copy *copy = &s->stack.copy;
+	uint64_t now = sampler_now();
+	uint32_t size;
+	double rate;
+
+	if (!is_clear(copy) || !may_grow(s))
+		return;
+	size = 2 * sampler_copied(s->sampler);
+	size = size < EVENT_STACK_MAX ? size : EVENT_STACK_MAX;
+	rate = rate_of(s, now - (copy->since ? copy->since : s->start));
+	if (copy->cut > copy->samples / CUT_SHARE && is_room(s, size, rate) &&
+	    is_affordable(s, size, rate) && !loses(s))
+		copy->done = sampler_copy_more(s->sampler, size) != 0;
+	*copy = (struct stack_copy){.since = now, .done = copy->done};
+}
+
+int stack_copy_wait(const struct session *s)
+{
+	return may_grow(s) && sampler_now() - s->start < SOON_NS ? OFTEN_MS : -1;
+}

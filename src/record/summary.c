@@ -1,0 +1,393 @@
+#include "record/summary.h"
+#include "record/exact_totals.h"
+#include "cli/output_name.h"
+#include "base/clock.h"
+#include "base/text_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define COMM_SIZE 32
+
+/* What a process is called; nothing of one that is gone. */
+static void read_comm(pid_t pid, char comm[COMM_SIZE])
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	if (text_file_read(path, comm, COMM_SIZE))
+		*comm = '\0';
+}
+
+/* A kernel's thread was started by no command. */
+static uint32_t kernel_thread_string(struct session *s)
+{
+	char comm[COMM_SIZE], text[COMM_SIZE + 8] = "";
+
+	read_comm(s->options->attach[0], comm);
+	if (*comm)
+		snprintf(text, sizeof(text), "[%s]", comm);
+	return tables_string(s->tables, text);
+}
+
+/* "[2 processes: 12 nginx, 15 nginx]", as far as there is room. */
+static uint32_t processes_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[4096], comm[COMM_SIZE];
+	size_t used = (size_t)snprintf(text, sizeof(text), "[%u processes:", options->nr_attach);
+	unsigned i = 0;
+
+	for (; i < options->nr_attach && used < sizeof(text) - 64; i++) {
+		read_comm(options->attach[i], comm);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %d%s%s",
+		                         i ? "," : "", (int)options->attach[i], *comm ? " " : "",
+		                         comm);
+	}
+	snprintf(text + used, sizeof(text) - used, "%s]", i < options->nr_attach ? ", ..." : "");
+	return tables_string(s->tables, text);
+}
+
+/* How the process was started, as far as it still says so. */
+static uint32_t attached_string(struct session *s)
+{
+	char path[64], text[4096];
+	size_t size = 0;
+	FILE *f;
+
+	if (s->options->nr_attach > 1)
+		return processes_string(s);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->options->attach[0]);
+	f = fopen(path, "re");
+	if (f) {
+		size = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	while (size && !text[size - 1])
+		size--;
+	for (size_t i = 0; i < size; i++)
+		text[i] = text[i] ? text[i] : '\x1f';
+	text[size] = '\0';
+	if (!size)
+		return kernel_thread_string(s);
+	return tables_string(s->tables, text);
+}
+
+/* The arguments of a command, behind what is sampled instead of it. */
+static uint32_t command_string(struct session *s, const char *instead)
+{
+	static char *none[] = {NULL};
+	char **argv = s->options->command ? s->options->command : none, *joined, *at;
+	size_t size = 1 + strlen(instead);
+	uint32_t string;
+
+	for (char **a = argv; *a; a++)
+		size += strlen(*a) + 1;
+	at = joined = malloc(size);
+	if (!joined)
+		return 0;
+	at += sprintf(at, "%s", instead);
+	for (char **a = argv; *a; a++)
+		at += sprintf(at, "%s%s", at == joined ? "" : "\x1f", *a);
+	string = tables_string(s->tables, joined);
+	free(joined);
+	return string;
+}
+
+/* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]", and the command meanwhile. */
+static uint32_t wide_string(struct session *s)
+{
+	const struct options *options = s->options;
+	char text[PATH_MAX + 16];
+
+	if (!options->cgroup)
+		return command_string(s, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	return command_string(s, text);
+}
+
+static uint32_t cpu_model(struct session *s)
+{
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	char line[256], model[200] = "";
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "model name : %199[^\n]", model) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return tables_string(s->tables, model);
+}
+
+static void describe_machine(struct session *s, struct trace_run *run)
+{
+	char directory[4096];
+	struct utsname name;
+
+	if (!uname(&name)) {
+		run->host = tables_string(s->tables, name.nodename);
+		run->kernel = tables_string(s->tables, name.release);
+	}
+	if (getcwd(directory, sizeof(directory)))
+		run->directory = tables_string(s->tables, directory);
+	run->cpu_model = cpu_model(s);
+	run->version = tables_string(s->tables, ADAPTRACE_VERSION);
+	run->nr_cpus = sampler_nr_cpus(s->sampler);
+}
+
+static void describe_event(struct session *s, unsigned e)
+{
+	struct trace_event *event = tables_add_event(s->tables);
+	uint32_t scale = s->options->events[e].scale;
+
+	if (!event)
+		return;
+	event->name = tables_string(s->tables, s->options->events[e].name);
+	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
+	event->initial_shift = s->shift[e];
+	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
+		struct trace_stream *stream = tables_add_stream(s->tables);
+
+		if (!stream)
+			return;
+		stream->event = e;
+		stream->cpu = sampler_cpu(s->sampler, c);
+		stream->base_period = sampler_base_period(s->sampler, e, c) * scale;
+	}
+}
+
+static void describe_counter(struct session *s, const struct event *counter)
+{
+	struct trace_counter *entry = tables_add_counter(s->tables);
+
+	if (!entry)
+		return;
+	entry->name = tables_string(s->tables, counter->name);
+	entry->unit = counter->unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	if (counter->attr.type == PERF_TYPE_SOFTWARE || counter->attr.type == PERF_TYPE_TRACEPOINT)
+		entry->flags |= TRACE_COUNTER_KERNEL;
+}
+
+/* Calls are an event of their own in the trace, behind those that are sampled. */
+static void describe_calls(struct session *s)
+{
+	struct trace_event *event = s->calls ? tables_add_event(s->tables) : NULL;
+
+	if (!event)
+		return;
+	event->name = tables_string(s->tables, "calls");
+	event->unit = TRACE_CALLS;
+}
+
+/* Which rank this is, where calls will not tell; for who brings the ranks together. */
+static void describe_rank(struct session *s, int32_t pid)
+{
+	const struct trace_process process = {
+		.pid = pid, .rank = output_rank(), .flags = TRACE_PROCESS_ALL};
+
+	if (process.rank >= 0)
+		tables_add_process(s->tables, &process);
+}
+
+void summary_begin(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+
+	run->real_start = clock_ns(CLOCK_REALTIME);
+	run->start = run->end = sampler_now();
+}
+
+/*
+ * Of a file that could not be opened nobody knows at which addresses its bytes are: what is found
+ * by its build-id would name other functions.
+ */
+static bool is_unseen(const struct module *module)
+{
+	return module->kind == MODULE_FILE && !module->nr_segments;
+}
+
+static void note_module(struct session *s, uint16_t id)
+{
+	const struct module *module = module_table_get(s->modules, id);
+	struct trace_module *entry = tables_module(s->tables, id);
+
+	if (!module || !entry)
+		return;
+	entry->path = tables_string(s->tables, module->path);
+	if (is_unseen(module)) {
+		entry->flags =
+			TRACE_MODULE_UNSEEN | (module_is_no_elf(module) ? TRACE_MODULE_NO_ELF : 0);
+	} else {
+		entry->build_id_size = module->build_id.size;
+		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
+	}
+	entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
+	entry->window = module->window;
+	entry->kind = (uint8_t)module->kind;
+}
+
+static uint32_t first_flags(const struct session *s)
+{
+	const struct options *options = s->options;
+
+	return (s->way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
+	       (options->data ? TRACE_RUN_DATA : 0U) | (options->wide ? TRACE_RUN_WIDE : 0U) |
+	       (options->wide || options->command ? 0U : TRACE_RUN_ATTACHED) |
+	       (options->user_only ? TRACE_RUN_USER_ONLY : 0U) |
+	       (s->one_kind ? TRACE_RUN_ONE_KIND : 0U);
+}
+
+/* Who is sampled. */
+static void describe_target(struct session *s, struct trace_run *run)
+{
+	const struct options *options = s->options;
+
+	run->command = options->wide      ? wide_string(s)
+	               : options->command ? command_string(s, "")
+	                                  : attached_string(s);
+	run->pid = options->command          ? s->launch.pid
+	           : options->nr_attach == 1 ? options->attach[0]
+	                                     : 0;
+	run->exit_status = -1;
+}
+
+void summary_start(struct session *s)
+{
+	const struct options *options = s->options;
+	struct trace_run *run = tables_run(s->tables);
+
+	run->flags |= first_flags(s);
+	run->stacks = options->stack.mode;
+	describe_target(s, run);
+	note_module(s, 0);
+	run->bin_shift = s->hmb->arena.bin_shift;
+	run->sub_shift = s->hmb->arena.sub_shift;
+	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
+	summary_begin(s);
+	run->budget = options->budget;
+	run->sample_price = s->guard.price;
+	run->seed = options->seed;
+	run->delay = options->delay;
+	describe_machine(s, run);
+	for (unsigned e = 0; e < options->nr_events; e++)
+		describe_event(s, e);
+	describe_calls(s);
+	if (!s->calls)
+		describe_rank(s, run->pid);
+	for (unsigned i = 0; i < s->nr_counters; i++)
+		describe_counter(s, &options->counters[i]);
+}
+
+void summary_modules(struct session *s, const uint64_t *frames, unsigned nr)
+{
+	uint16_t before = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		uint16_t id = frame_module(frames[i]);
+
+		if (id != before && !s->noted_modules[id]) {
+			s->noted_modules[id] = true;
+			note_module(s, id);
+		}
+		before = id;
+	}
+}
+
+void summary_progress(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+	struct rusage usage;
+
+	if (s->sampling)
+		run->end = sampler_now();
+	run->used = hmb_used(s->hmb);
+	run->contexts = hmb_context_bytes(s->hmb);
+	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
+	run->late = sampler_late(s->sampler);
+	run->malformed = sampler_malformed(s->sampler);
+	if (s->calls) {
+		calls_progress(s->calls);
+		run->malformed += calls_malformed(s->calls);
+	}
+	run->truncated_stacks = s->stack.truncated;
+	run->built_stacks = s->stack.built;
+	memcpy(run->cut_stacks, s->stack.cut, sizeof(s->stack.cut));
+	run->max_stack = s->options->stack.max;
+	if (s->options->stack.mode == TRACE_STACKS_FP)
+		run->max_stack = stack_longest_chain(s->options, s->sampler);
+	run->stitched_stacks = s->stack.stitched;
+	run->folded_contexts = s->hmb->truncated;
+	run->drain_latency = sampler_latency(s->sampler);
+	run->unobserved = s->tasks.unobserved;
+	if (!getrusage(RUSAGE_SELF, &usage))
+		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+static void total_streams(struct session *s)
+{
+	unsigned nr_cpus = sampler_nr_cpus(s->sampler);
+	struct trace_stream *stream;
+
+	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
+		stream->lost = sampler_lost(s->sampler, stream->event, i % nr_cpus);
+		stream->throttled = s->sources[stream->event * nr_cpus + i % nr_cpus].throttled;
+	}
+}
+
+/* Events count what the target's process does before it executes the command, too. */
+static uint64_t targets_total(const struct session *s, unsigned event)
+{
+	uint64_t total = sampler_total(s->sampler, event);
+
+	return total > s->before_exec[event] ? total - s->before_exec[event] : 0;
+}
+
+static void total_events(struct session *s)
+{
+	struct trace_event *event;
+
+	for (uint32_t e = 0; (event = tables_event(s->tables, e)); e++) {
+		event->floor = hmb_floor(s->hmb, e);
+		event->taken = tables_ledger(s->tables)->taken[e];
+		event->stored = hmb_stored(s->hmb, e);
+		if (e < s->options->nr_events)
+			event->exact = targets_total(s, e) * s->options->events[e].scale;
+	}
+}
+
+static void total_counters(struct session *s)
+{
+	struct sampler_reading totals;
+	struct trace_counter *counter;
+
+	sampler_counter_totals(s->sampler, &totals);
+	for (uint32_t i = 0; (counter = tables_counter(s->tables, i)) && i + 1 < totals.nr; i++) {
+		counter->total = totals.values[i + 1] * s->options->counters[i].scale;
+		counter->enabled = totals.enabled;
+		counter->running = totals.running;
+		counter->flags |= TRACE_COUNTER_TOTAL;
+	}
+}
+
+void summary_totals(struct session *s)
+{
+	struct trace_run *run = tables_run(s->tables);
+
+	summary_progress(s);
+	if (s->calls && !tables_process(s->tables, 0))
+		describe_rank(s, run->pid);
+	run->lost_records = sampler_lost_records(s->sampler);
+	run->refused_modules = module_table_refused(s->modules);
+	run->records = hmb_record_bytes(s->hmb);
+	exact_total(s);
+	tasks_end(&s->tasks);
+	run->unobserved = s->tasks.unobserved;
+	total_streams(s);
+	total_events(s);
+	total_counters(s);
+}

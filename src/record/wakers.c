@@ -1,0 +1,139 @@
+#include "record/wakers.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define TICK_NS 100000000
+#define NAP_NS  10000000
+
+/* A blocked signal arrives even so, as where nohup asked not to be hung up on. */
+static bool is_ignored(int signal)
+{
+	struct sigaction action;
+
+	return !sigaction(signal, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/* All that would end us, but for those that tell of our own faults. */
+int wakers_open_signals(struct wakers *w)
+{
+	static const int signals[] = {SIGINT,  SIGQUIT, SIGTERM,   SIGALRM, SIGUSR1,
+	                              SIGUSR2, SIGPIPE, SIGXFSZ,   SIGXCPU, SIGVTALRM,
+	                              SIGPROF, SIGIO,   SIGSTKFLT, SIGPWR};
+	static const int unless_ignored[] = {SIGHUP, SIGTSTP};
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&mask, signals[i]);
+	for (unsigned i = 0; i < sizeof(unless_ignored) / sizeof(unless_ignored[0]); i++)
+		if (!is_ignored(unless_ignored[i]))
+			sigaddset(&mask, unless_ignored[i]);
+	for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+		sigaddset(&mask, signal);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL))
+		return -errno;
+	w->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return w->signal_fd < 0 ? -errno : 0;
+}
+
+int wakers_watch(struct wakers *w, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.fd = fd};
+
+	return fd >= 0 && epoll_ctl(w->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+int wakers_watch_rings(struct wakers *w, const struct sampler *sampler)
+{
+	int err = 0;
+
+	for (unsigned i = 0; !err && sampler_poll_fd(sampler, i) >= 0; i++)
+		err = wakers_watch(w, sampler_poll_fd(sampler, i));
+	return err;
+}
+
+static struct timespec time_of(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
+/* First after so long, and then again and again. 0: never. */
+static int set_timer(int fd, uint64_t first, uint64_t interval)
+{
+	const struct itimerspec timer = {time_of(interval), time_of(first)};
+
+	return timerfd_settime(fd, 0, &timer, NULL) ? -errno : 0;
+}
+
+static int open_timer(struct wakers *w, int *fd)
+{
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return *fd < 0 ? -errno : wakers_watch(w, *fd);
+}
+
+int wakers_open(struct wakers *w)
+{
+	int err;
+
+	w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (w->poll_fd < 0)
+		return -errno;
+	err = wakers_watch(w, w->signal_fd);
+	if (!err)
+		err = open_timer(w, &w->tick_fd);
+	if (!err)
+		err = set_timer(w->tick_fd, TICK_NS, TICK_NS);
+	if (!err)
+		err = open_timer(w, &w->nap_fd);
+	if (!err)
+		err = open_timer(w, &w->start_fd);
+	return err ? err : open_timer(w, &w->end_fd);
+}
+
+int wakers_start_after(struct wakers *w, uint64_t delay)
+{
+	return set_timer(w->start_fd, delay, 0);
+}
+
+int wakers_end_after(struct wakers *w, uint64_t duration)
+{
+	return set_timer(w->end_fd, duration, 0);
+}
+
+uint64_t wakers_starts_in(const struct wakers *w)
+{
+	struct itimerspec timer;
+
+	if (timerfd_gettime(w->start_fd, &timer))
+		return 0;
+	return (uint64_t)timer.it_value.tv_sec * 1000000000 + (uint64_t)timer.it_value.tv_nsec;
+}
+
+void wakers_nap(struct wakers *w, const struct sampler *sampler)
+{
+	if (w->naps || set_timer(w->nap_fd, NAP_NS, NAP_NS))
+		return;
+	for (unsigned i = 0; sampler_poll_fd(sampler, i) >= 0; i++)
+		epoll_ctl(w->poll_fd, EPOLL_CTL_DEL, sampler_poll_fd(sampler, i), NULL);
+	w->naps = true;
+}
+
+void wakers_wake(struct wakers *w, const struct sampler *sampler)
+{
+	if (!w->naps || wakers_watch_rings(w, sampler))
+		return;
+	set_timer(w->nap_fd, 0, 0);
+	w->naps = false;
+}
+
+bool wakers_expired(int timer_fd)
+{
+	uint64_t expirations;
+
+	return read(timer_fd, &expirations, sizeof(expirations)) > 0;
+}

@@ -1,0 +1,43 @@
+/*
+ * What wakes the recorder: signals, ticks, the times at which sampling is to start and to end,
+ * rings that fill, and what else it watches.
+ *
+ * The kernel wakes whoever waits for a ring whenever a task with inherited events ends, too, each
+ * time for nothing. So while many tasks end the recorder does not wait for rings but takes naps.
+ */
+#ifndef RECORD_WAKERS_H
+#define RECORD_WAKERS_H
+
+#include "perf/sampler/sampler.h"
+
+struct wakers {
+	int poll_fd;          /* an epoll of the others, whose data are their descriptors */
+	int signal_fd;        /* signals that are ours to handle */
+	int tick_fd, nap_fd;  /* timers: ten times a second; every 10 ms while it naps */
+	int start_fd, end_fd; /* timers, of sampling */
+	bool naps;            /* rings do not wake it */
+};
+
+/* Blocks signals, for good, and lets signal_fd tell of them. 0 or -errno. */
+int wakers_open_signals(struct wakers *wakers);
+/* Opens the others; ticks begin. 0 or -errno. */
+int wakers_open(struct wakers *wakers);
+
+/* Lets this wake, too; -1: nothing. It stays the caller's. 0 or -errno. */
+int wakers_watch(struct wakers *wakers, int fd);
+int wakers_watch_rings(struct wakers *wakers, const struct sampler *sampler);
+
+/* From now on it naps; or rings wake it. */
+void wakers_nap(struct wakers *wakers, const struct sampler *sampler);
+void wakers_wake(struct wakers *wakers, const struct sampler *sampler);
+
+/* Lets start_fd and end_fd be readable after so long, ns; 0: never. 0 or -errno. */
+int wakers_start_after(struct wakers *wakers, uint64_t delay);
+int wakers_end_after(struct wakers *wakers, uint64_t duration);
+/* How long it is until start_fd is readable, ns. */
+uint64_t wakers_starts_in(const struct wakers *wakers);
+
+/* Whether a timer has expired since this was asked last. */
+bool wakers_expired(int timer_fd);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * A way through all entries of a unit that stops at functions and inlined calls. Of 16 entries one
+ * is: the others are stepped over, and not looked at.
+ */
+#ifndef SYMBOLIZE_DWARF_DWARF_WALK_H
+#define SYMBOLIZE_DWARF_DWARF_WALK_H
+
+#include "symbolize/dwarf/dwarf_unit.h"
+
+struct dwarf_walk {
+	const struct dwarf_unit *unit;
+	struct cursor cursor;
+	size_t depth; /* of the entry at the cursor: how many are around it */
+};
+
+/* A function, or a call in it. */
+struct dwarf_function {
+	struct dwarf_die die;
+	bool has_attrs; /* they were read: it has code, or is a call */
+	size_t depth;
+	size_t around; /* it is inside of no earlier function whose depth is not below this */
+};
+
+/* The unit stays where it is. */
+void dwarf_walk_start(struct dwarf_walk *walk, const struct dwarf_unit *unit);
+
+/* False: there are no more, or damage. */
+bool dwarf_walk_next(struct dwarf_walk *walk, struct dwarf_function *function);
+
+#endif

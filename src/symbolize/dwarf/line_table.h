@@ -1,0 +1,46 @@
+/*
+ * Line tables: from the addresses of one unit to lines of its source files.
+ *
+ * A table is a program that writes rows (address, file, line). It is run once, and each row is told
+ * as it comes; nothing but the names of files is kept.
+ */
+#ifndef SYMBOLIZE_DWARF_LINE_TABLE_H
+#define SYMBOLIZE_DWARF_LINE_TABLE_H
+
+#include "symbolize/dwarf/dwarf_unit.h"
+
+#include <limits.h>
+
+/* Names point into the sections. */
+struct line_file {
+	const char *name;
+	uint64_t folder;
+	const char *path;   /* for the caller to note what line_table_path() said */
+	const uint8_t *md5; /* of its text; NULL: not known */
+};
+
+struct line_table {
+	uint8_t version;
+	const char *directory; /* in which the compiler ran; NULL: not known */
+	const char **folders;
+	size_t nr_folders;
+	struct line_file *files;
+	size_t nr_files;
+};
+
+/* The addresses [lo, hi), lo < hi, are of this line; 0: of none in particular. */
+typedef void line_fn(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_t line);
+
+/* Runs the table of a unit. 0, -ENODATA: it has none, -ENOMEM. Damage ends it early. */
+int line_table_read(struct line_table *table, const struct dwarf_unit *unit, line_fn *fn,
+                    void *arg);
+void line_table_fini(struct line_table *table);
+
+/* NULL: there is no such file. */
+struct line_file *line_table_file(const struct line_table *table, uint64_t number);
+
+/* The file's path as far as it is known. False: too long. */
+bool line_table_path(const struct line_table *table, const struct line_file *file,
+                     char path[PATH_MAX]);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Lines: where in the source code an address comes from, and which functions were inlined there.
+ *
+ * Asked for all addresses of one module at once. Each unit of debug information that has code at
+ * one of them is read once, and what is kept of it is what these addresses need: a line each, and
+ * the inlined calls around them.
+ */
+#ifndef SYMBOLIZE_DWARF_LINES_H
+#define SYMBOLIZE_DWARF_LINES_H
+
+#include "symbolize/elf/elf_image.h"
+#include "symbolize/elf/source.h"
+#include "symbolize/elf/symbol_table.h"
+
+struct lines;
+
+/*
+ * Finds the lines of n ascending, distinct offsets of an image with these symbols, which are
+ * sealed. Offsets and names must stay where they are. NULL with errno; ENODATA: there is no debug
+ * information, EFBIG: more than is read, EOPNOTSUPP: libelf cannot unpack it.
+ */
+struct lines *lines_new(struct elf_image *image, const struct symbol_table *symbols,
+                        const uint32_t *offsets, size_t n);
+void lines_free(struct lines *lines);
+
+/* Units of which only the lines are known: their .dwo files were not found. */
+uint64_t lines_split_missing(const struct lines *lines);
+
+#define LINES_MAX_CHAIN 128 /* callers beyond are left out, except the last */
+
+/*
+ * The source of the offset with this index, and of the calls that were inlined there, innermost
+ * first, their functions as people write them. The last one is in the function that the symbol is
+ * of, named as the linker does. How many; 0: nothing is known.
+ */
+size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN]);
+
+#endif

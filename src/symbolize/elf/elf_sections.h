@@ -1,0 +1,36 @@
+/*
+ * The sections of ELF files.
+ *
+ * Files are read, never mapped, for the owner of a mapped one could end this process by cutting it
+ * short. Nothing is read of sections that are too big to be real.
+ */
+#ifndef SYMBOLIZE_ELF_ELF_SECTIONS_H
+#define SYMBOLIZE_ELF_ELF_SECTIONS_H
+
+#include <gelf.h>
+#include <stdbool.h>
+
+/* NULL: the file is none that libelf should be let loose on. */
+Elf *elf_file_begin(int fd);
+
+/* Else what names there are is .dynsym's. */
+bool elf_has_symtab(Elf *elf);
+
+/* The first section of a type, and of a name where that is not NULL. NULL: none. */
+Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);
+
+/* The next one of the same kind; after: NULL for the first. */
+Elf_Scn *elf_section_next(Elf *elf, Elf_Scn *after, unsigned type, const char *name,
+                          GElf_Shdr *shdr);
+
+/* The bytes of a section that is there in the file, not compressed and at most max long; or NULL.
+ */
+Elf_Data *elf_section_data(Elf_Scn *section, size_t max);
+
+/* The names of a string section, at least one byte, the last one 0; or NULL. */
+Elf_Data *elf_section_strings(Elf *elf, size_t index);
+
+/* Of such names the one at an offset; "" outside. */
+const char *elf_string(const Elf_Data *strings, size_t offset);
+
+#endif

@@ -1,0 +1,188 @@
+#include "symbolize/elf/readable.h"
+
+#include "symbolize/elf/language_names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is left of a name without its suffixes, and what they say. */
+struct name_parts {
+	size_t size;
+	const char *region; /* NULL: it is none */
+	unsigned long number;
+	bool numbered;
+};
+
+static const struct suffix {
+	const char *text; /* after a dot; "": only a number */
+	const char *region;
+} suffixes[] = {
+	{"cold", NULL},
+	{"part", NULL},
+	{"isra", NULL},
+	{"constprop", NULL},
+	{"lto_priv", NULL},
+	{"localalias", NULL},
+	{"llvm", NULL},
+	{"__part", NULL},
+	{"__uniq", NULL},
+	{"specialized", NULL},
+	{"_omp_fn", "omp region"},
+	{"omp_outlined", "omp region"},
+	{"omp_outlined_debug__", "omp region"},
+	{"_omp_cpyfn", "omp copy"},
+	{"_loopfn", "parallel loop"},
+};
+
+static bool is_digits(const char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		if (!isdigit((unsigned char)text[i]))
+			return false;
+	return size > 0;
+}
+
+static const struct suffix *suffix_find(const char *text, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (strlen(suffixes[i].text) == size && !memcmp(suffixes[i].text, text, size))
+			return &suffixes[i];
+	return NULL;
+}
+
+/* The last dot of what is left; 0: none, or nothing before it. */
+static size_t last_dot(const char *name, size_t size)
+{
+	while (size > 0 && name[size - 1] != '.')
+		size--;
+	return size ? size - 1 : 0;
+}
+
+/* Takes off one suffix, with its number where it has one. False: there is none that is known. */
+static bool suffix_take(const char *name, struct name_parts *parts)
+{
+	size_t dot = last_dot(name, parts->size), number = parts->size, from;
+	const struct suffix *suffix;
+
+	if (!dot)
+		return false;
+	if (is_digits(name + dot + 1, number - dot - 1)) {
+		number = dot;
+		dot = last_dot(name, number);
+		if (!dot)
+			return false;
+	}
+	from = dot + 1;
+	suffix = suffix_find(name + from, number - from);
+	if (!suffix)
+		return false;
+	if (suffix->region) {
+		parts->region = suffix->region;
+		parts->numbered = number < parts->size;
+		if (parts->numbered)
+			parts->number = strtoul(name + number + 1, NULL, 10);
+	}
+	parts->size = dot;
+	return true;
+}
+
+/* Nested functions of C and Fortran have a number, and no other dot as names in Go have. */
+static void number_take(const char *name, struct name_parts *parts)
+{
+	size_t dot = last_dot(name, parts->size);
+
+	if (dot && is_digits(name + dot + 1, parts->size - dot - 1) && !memchr(name, '.', dot) &&
+	    !memchr(name, '/', dot))
+		parts->size = dot;
+}
+
+/*
+ * What clang made of regions and did not say of which function, before version 17:
+ * ".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__.3". False: it is none of them.
+ */
+static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
+{
+	static const char *const kinds[][2] = {
+		{".omp_outlined.", "omp region"},
+		{".omp_task_entry.", "omp task"},
+		{".omp.reduction.reduction_func", "omp reduction"},
+	};
+	const char *rest = NULL;
+	size_t i, size;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds) && !rest; i++)
+		if (!strncmp(name, kinds[i][0], strlen(kinds[i][0])))
+			rest = name + strlen(kinds[i][0]);
+	if (!rest)
+		return false;
+	if (!strncmp(rest, "_debug__", 8))
+		rest += 8;
+	size = strlen(rest);
+	if (size && (rest[0] != '.' || !is_digits(rest + 1, size - 1)))
+		return false;
+	snprintf(text, DEMANGLED_MAX, "(%s%s%s)", kinds[i - 1][1], size ? " " : "",
+	         size ? rest + 1 : "");
+	return true;
+}
+
+/* "__module_MOD_name", as gfortran writes it. Names in Fortran have no capital letters. */
+static void fortran_show(char *text)
+{
+	char *middle = strstr(text, "_MOD_"), *at;
+
+	if (strncmp(text, "__", 2) != 0 || !middle || middle < text + 3 || !middle[5])
+		return;
+	for (at = text; at < middle; at++)
+		if (isupper((unsigned char)*at))
+			return;
+	memmove(text, text + 2, (size_t)(middle - text) - 2);
+	memcpy(middle - 2, "::", 2);
+	memmove(middle, middle + 5, strlen(middle + 5) + 1);
+}
+
+bool name_is_of(const char *linkage, const char *name)
+{
+	size_t size = strnlen(name, DEMANGLED_MAX);
+
+	if (!strcmp(linkage, "MAIN__"))
+		return true;
+	return size && !strncmp(linkage, name, size) && !strcmp(linkage + size, "_");
+}
+
+void name_readable(const char *name, char text[DEMANGLED_MAX])
+{
+	name_readable_in(name, 0, text);
+}
+
+void name_readable_in(const char *name, unsigned languages, char text[DEMANGLED_MAX])
+{
+	char base[DEMANGLED_MAX];
+	struct name_parts parts = {.size = strnlen(name, DEMANGLED_MAX - 1)};
+	size_t used;
+
+	if (parts.size < DEMANGLED_MAX - 1 && outlined_show(name, text))
+		return;
+	while (suffix_take(name, &parts))
+		continue;
+	number_take(name, &parts);
+	memcpy(base, name, parts.size);
+	base[parts.size] = '\0';
+	if (!demangle(base, text) && !language_demangle(base, languages, text)) {
+		memcpy(text, base, parts.size + 1);
+		fortran_show(text);
+	}
+	if (!parts.region)
+		return;
+	used = strlen(text);
+	if (parts.numbered)
+		snprintf(text + used, DEMANGLED_MAX - used, " (%s %lu)", parts.region,
+		         parts.number);
+	else
+		snprintf(text + used, DEMANGLED_MAX - used, " (%s)", parts.region);
+}

@@ -1,0 +1,92 @@
+#include "symbolize/jit/jitdump.h"
+#include "symbolize/jit/perf_map.h"
+#include "symbolize/modules/target_file.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_FILES (sizeof(((struct jitdump_files *)NULL)->files) / sizeof(struct jitdump_file))
+
+/* ".../jit-17.dump" */
+static bool is_jitdump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t digits;
+
+	if (path[0] != '/' || strncmp(name, "/jit-", 5) != 0)
+		return false;
+	digits = strspn(name + 5, "0123456789");
+	return digits && !strcmp(name + 5 + digits, ".dump");
+}
+
+/* Nobody else may name the code of a process, and the mapping says which file it is. */
+static bool trusted(int fd, const struct stat *st, const struct module_file *file)
+{
+	pid_t ns_pid;
+	uid_t uid;
+
+	perf_map_owner(file->pid, &uid, &ns_pid);
+	if (st->st_uid != uid && st->st_uid != 0)
+		return false;
+	return !file->ino || target_file_maps_as(fd, st, file->dev, file->ino);
+}
+
+static int dump_open(const struct module_file *file)
+{
+	char path[PATH_MAX + 32];
+	struct stat st;
+	unsigned way;
+	int fd;
+
+	for (way = 0; way < 2; way++) {
+		if (way == 0)
+			snprintf(path, sizeof(path), "/proc/%d/root%s", file->pid, file->path);
+		else
+			snprintf(path, sizeof(path), "%s", file->path);
+		fd = target_file_open(path, O_NOFOLLOW, &st);
+		if (fd >= 0 && trusted(fd, &st, file))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+void jitdump_files_add(struct jitdump_files *files, const struct module_file *file)
+{
+	struct jitdump_file *entry = files->files;
+	int fd = is_jitdump(file->path) ? dump_open(file) : -1;
+
+	if (fd < 0)
+		return;
+	while (entry < files->files + files->nr && entry->pid != file->pid)
+		entry++;
+	if (entry == files->files + MAX_FILES) {
+		close(fd);
+		return;
+	}
+	if (entry == files->files + files->nr)
+		files->nr++;
+	else
+		close(entry->fd);
+	*entry = (struct jitdump_file){file->pid, fd};
+}
+
+void jitdump_files_close(struct jitdump_files *files)
+{
+	while (files->nr)
+		close(files->files[--files->nr].fd);
+}
+
+int jitdump_files_find(const struct jitdump_files *files, pid_t pid)
+{
+	unsigned i;
+
+	for (i = 0; i < files->nr; i++)
+		if (files->files[i].pid == pid)
+			return files->files[i].fd;
+	return -1;
+}

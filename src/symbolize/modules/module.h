@@ -1,0 +1,179 @@
+/* Modules: the files and regions that code lives in. */
+#ifndef SYMBOLIZE_MODULES_MODULE_H
+#define SYMBOLIZE_MODULES_MODULE_H
+
+#include "base/frame.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#define BUILD_ID_MAX 20
+
+struct build_id {
+	uint8_t size; /* 0: none known */
+	uint8_t bytes[BUILD_ID_MAX];
+};
+
+/* A loadable segment: file bytes [offset, offset + size) appear at [vaddr, vaddr + size). */
+struct segment {
+	uint64_t offset, vaddr, size;
+};
+
+#define MODULE_MAX_SEGMENTS 8
+
+struct module {
+	uint16_t id;
+	bool named;  /* an address in it was looked up: a frame may have its number */
+	bool mapped; /* for module_table_forget() */
+	enum module_kind kind;
+	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[vdso32]", "[anon]" */
+	struct build_id build_id;
+	dev_t dev; /* MODULE_FILE: identity, with ino */
+	ino_t ino;
+	uint64_t window; /* the high half of its addresses; of the vdso a number */
+	pid_t pid;    /* MODULE_ANON: whose; a perf map or jitdump is found by it. MODULE_FILE: the
+	                 latest to map it; debug files of its container are found by it */
+	uid_t uid;    /* MODULE_ANON: the owner of the process, who alone may name its code */
+	pid_t ns_pid; /* MODULE_ANON: pid as the process itself knows it, in its container */
+	const struct perf_map_folder *folder; /* MODULE_ANON: its /tmp; NULL: ours */
+	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
+	struct segment segments[MODULE_MAX_SEGMENTS];
+	void *unwind; /* the unwinder's: its rules for this module; see unwind.h */
+	int fd;       /* the table's; may be closed and opened again: ask module_fd() */
+};
+
+/*
+ * The table of all modules of a run, and of all runs of one trace. Numbers are given in order of
+ * appearance and never change; a module lives as long as the table, unless it is forgotten. At most
+ * 65,535: what comes later is module 0, and counted.
+ */
+struct module_table;
+
+/* NULL with errno. */
+struct module_table *module_table_new(void);
+void module_table_free(struct module_table *table);
+/* Number 0 included: numbers are below it. */
+size_t module_table_count(const struct module_table *table);
+uint64_t module_table_refused(const struct module_table *table);
+
+/*
+ * A long run maps ever new files and code, most of which no sample meets. Whether so many came that
+ * it is time to forget these; and that, of all files and code without a file that are not named,
+ * once `mapped` is set in those that are in some space. Their numbers are given again when there
+ * are no others left.
+ */
+bool module_table_is_crowded(const struct module_table *table);
+void module_table_forget(struct module_table *table);
+
+/* The address, in the file or of the code without one, of an offset in a frame. */
+static inline uint64_t module_address(const struct module *module, uint32_t offset)
+{
+	return module->window << 32 | offset;
+}
+
+/* NULL when there is no such module. */
+struct module *module_table_get(const struct module_table *table, uint16_t id);
+
+/* Where debug files are looked for that are not on this machine's usual ways. */
+struct debug_places {
+	const char *folder; /* with copies of programs, or a .build-id folder; NULL: none */
+	bool ask_server;    /* of debuginfod */
+};
+
+/* They must live as long as the table; NULL, as at first: nowhere else. */
+void module_table_search(struct module_table *table, const struct debug_places *places);
+const struct debug_places *module_table_places(const struct module_table *table);
+
+/* From now on only a module's own file is read, and not debug files that belong to it. */
+void module_table_only_own_files(struct module_table *table);
+bool module_table_has_only_own_files(const struct module_table *table);
+
+/* The descriptors of all files that the table has open; free them. NULL: no memory. */
+int *module_table_files(const struct module_table *table, size_t *nr);
+
+/*
+ * From now on a side process opens files, and reads those that another machine or a process answers
+ * for. One that does not answer in so many milliseconds cannot be opened.
+ */
+int module_table_read_aside(struct module_table *table, int patience_ms);
+/* For the copy of a table that a child has: it reads all files itself. */
+void module_table_read_directly(struct module_table *table);
+/* Whether there is no file of the module because its file system did not answer. */
+bool module_is_unanswered(const struct module *module);
+/* Whether what was mapped is a file, but no ELF file. */
+bool module_is_no_elf(const struct module *module);
+
+/* What a mapping record says of a file. */
+struct module_file {
+	const char *path;
+	pid_t pid;           /* through whose mount namespace the path is meant */
+	uint64_t start, end; /* the mapping: finds the file itself where it was deleted */
+	dev_t dev;           /* 0 with build_id: not known */
+	ino_t ino;
+	uint64_t
+		ino_generation; /* tells a file from an earlier one with its number; 0: not known */
+	struct build_id build_id;
+	const uint64_t *window; /* of a new module; NULL: that of the file's first code */
+};
+
+/*
+ * The module of a mapped file, opened without blocking and only if it is a regular file. The same
+ * path and build-id give the same module, whether the record or the file itself tells the build-id;
+ * without one the same file does, until it is written over. What is found under the name must be
+ * that file: by its build-id where the record has one, else by device and inode.
+ * A file that cannot be opened still gives a module: one without segments. When a later mapping of
+ * it can be opened, a new module takes its place. NULL: the table is full, or no memory.
+ */
+struct module *module_table_file(struct module_table *table, const struct module_file *file);
+
+/*
+ * The module of the same file for addresses with another high half: the module itself where it is
+ * its own. NULL: the table is full, or no memory.
+ */
+struct module *module_table_window(struct module_table *table, struct module *module,
+                                   uint64_t window);
+
+/*
+ * The module of the addresses around addr: kernel, or without a file in process pid. Processes that
+ * make code could fill the table: after MODULE_MAX_ANON there is one for all, with pid 0, whose
+ * code has no names.
+ */
+#define MODULE_MAX_ANON 32768
+struct module *module_table_kernel(struct module_table *table, uint64_t addr);
+/* A piece of the kernel's code that comes or goes: its path is the name of all that is in it. */
+struct module *module_table_piece(struct module_table *table, uint64_t start, const char *name);
+struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
+struct module *module_table_vdso(struct module_table *table);
+/* That of programs of 32 bits: a copy of the mapping of the first that lets it be read. */
+struct module *module_table_vdso32(struct module_table *table, const struct module_file *file);
+
+/* What of the kernel's code is known to come and go, which its modules go by. Never NULL. */
+struct kernel_code *module_table_kernel_code(struct module_table *table);
+
+/* The files in which processes name the code that they make: see jitdump.h. Never NULL. */
+struct jitdump_files *module_table_jitdumps(struct module_table *table);
+
+/* By which the memory of processes is read, all of them. It lives as long as the table. */
+struct peer_memory *module_table_memory(struct module_table *table);
+
+/*
+ * A descriptor of the module's file (of a MODULE_VDSO: of a copy of the image), valid until the
+ * next call for any module: only 64 are open at a time, or up to 512 while half of all descriptors
+ * are free. A file that is opened again must still be what was mapped. -1 with errno: none; ESTALE
+ * when another file has taken its place.
+ */
+int module_fd(struct module_table *table, struct module *module);
+
+/* As pread() of the module's file; -1: there is none, or it does not answer. */
+ssize_t module_read(struct module_table *table, struct module *module, void *to, size_t size,
+                    off_t offset);
+
+/*
+ * The ELF virtual address of a byte of the file; the offset itself where segments are unknown. For
+ * the page-aligned start of a mapping, which may lie below its segment, the bias of that segment
+ * holds.
+ */
+uint64_t module_vaddr(const struct module *module, uint64_t file_offset);
+
+#endif

@@ -1,0 +1,151 @@
+#include "symbolize/unwind/cfi_table.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+#define PIECE 64
+#define MAX_TOPS \
+	16384 /* 64 KiB; larger tables have larger pieces, which are searched in the file */
+#define NOT_READ INT32_MIN
+
+/* An entry of the linker's: both relative to where the table is said to be loaded. */
+struct pair {
+	int32_t start, entry;
+};
+
+static uint64_t loaded_at(const struct cfi_section *section, int32_t relative)
+{
+	return section->table_vaddr + (uint64_t)relative;
+}
+
+/* Entries from number i on, at most nr: how many there are. */
+static uint32_t read_pairs(const struct cfi_source *source, uint32_t i, struct pair *pairs,
+                           uint32_t nr)
+{
+	return (uint32_t)(image_read(source->images, source->module,
+	                             source->section->table + i * (uint64_t)sizeof(*pairs), pairs,
+	                             nr * sizeof(*pairs)) /
+	                  sizeof(*pairs));
+}
+
+/* Entries from one top to the next. */
+static uint32_t top_step(const struct cfi_section *section)
+{
+	uint32_t step = PIECE;
+
+	while (section->nr / step >= MAX_TOPS)
+		step *= 2;
+	return step;
+}
+
+static bool tops_make(struct cfi_section *section, uint32_t nr)
+{
+	if (section->tops)
+		return true;
+	section->tops = malloc(nr * sizeof(*section->tops));
+	for (uint32_t i = 0; section->tops && i < nr; i++)
+		section->tops[i] = NOT_READ;
+	return section->tops;
+}
+
+static bool top_get(const struct cfi_source *source, uint32_t top, uint32_t step, int32_t *start)
+{
+	int32_t *known = &source->section->tops[top];
+	struct pair pair;
+
+	if (*known == NOT_READ) {
+		if (!read_pairs(source, top * step, &pair, 1))
+			return false;
+		*known = pair.start;
+	}
+	*start = *known;
+	return true;
+}
+
+/* Narrows [low, high) down to the last piece that starts at or before an address. */
+static bool search_tops(const struct cfi_source *source, uint64_t vaddr, uint32_t *low,
+                        uint32_t *high)
+{
+	struct cfi_section *section = source->section;
+	uint32_t step = top_step(section), from = 0, to;
+	uint32_t nr = section->nr / step + (section->nr % step != 0);
+	int32_t start;
+
+	to = nr;
+	if (!tops_make(section, nr))
+		return false;
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+
+		if (!top_get(source, middle, step, &start))
+			return false;
+		if (loaded_at(section, start) <= vaddr)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	*low = from ? (from - 1) * step : 0;
+	*high = from < nr ? from * step : section->nr;
+	return from > 0;
+}
+
+/* The same, by single entries, until no more than a piece is left. */
+static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_t *low,
+                        uint32_t *high)
+{
+	struct pair pair;
+
+	while (*high - *low > PIECE) {
+		uint32_t middle = *low + (*high - *low) / 2;
+
+		if (!read_pairs(source, middle, &pair, 1))
+			return false;
+		if (loaded_at(source->section, pair.start) <= vaddr)
+			*low = middle;
+		else
+			*high = middle;
+	}
+	return true;
+}
+
+static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                           uint64_t *next)
+{
+	const struct cfi_section *section = source->section;
+	struct pair pairs[PIECE + 1];
+	uint32_t low, high, nr, i, n = 0;
+
+	if (!search_tops(source, vaddr, &low, &high) || !search_file(source, vaddr, &low, &high))
+		return false;
+	nr = read_pairs(source, low, pairs, high - low + (high < section->nr));
+	for (i = nr; i; i /= 2)
+		while (n + i <= nr && loaded_at(section, pairs[n + i - 1].start) <= vaddr)
+			n += i;
+	if (n)
+		*offset = loaded_at(section, pairs[n - 1].entry) - section->vaddr;
+	*next = n < nr ? loaded_at(section, pairs[n].start) : UINT64_MAX;
+	return n > 0;
+}
+
+static bool search_own(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                       uint64_t *next)
+{
+	const struct cfi_section *section = source->section;
+	const struct module *module = source->module;
+	size_t n = ARRAY_PARTITION(section->index, section->nr, entry,
+	                           module_address(module, entry->start) <= vaddr);
+
+	if (n)
+		*offset = section->index[n - 1].offset;
+	*next = n < section->nr ? module_address(module, section->index[n].start) : UINT64_MAX;
+	return n > 0;
+}
+
+bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+                      uint64_t *next)
+{
+	if (source->section->index)
+		return search_own(source, vaddr, offset, next);
+	return source->section->nr && search_linkers(source, vaddr, offset, next);
+}

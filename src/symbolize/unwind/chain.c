@@ -1,0 +1,326 @@
+#include "symbolize/unwind/chain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_SETS   64
+#define NR_WAYS   4
+#define MAX_LINKS 1024
+
+#define CACHE_LINE   64
+#define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
+
+/*
+ * A stack joins a chain by so many links, or by fewer with the same registers, or by one that so
+ * many cut stacks before it ended in.
+ */
+#define JOIN_LINKS 6
+#define JOIN_REGS  2
+#define JOIN_STAY  16
+
+/* How often a thread is looked at, and how long it is believed that it has what was seen, ns. */
+#define LOOK_EVERY  5000000
+#define BELIEVE_FOR 50000000
+#define MOST_NEEDED 16 /* looks */
+
+struct chain {
+	pid_t tid; /* 0: nobody's, and empty */
+	unsigned nr;
+	unsigned misses;    /* chain_miss() since the last store */
+	uint64_t stored;    /* the time of the last store, in stores */
+	uint64_t looked;    /* when the thread was looked at, ns */
+	uint64_t seen;      /* when it was seen to have the chain, ns */
+	unsigned same;      /* looks in a row that found what was there */
+	unsigned needed;    /* as many must, for it was another stack before; 0: never */
+	struct link anchor; /* where the last stack joined it, or could have */
+	unsigned stay;      /* how many did so in a row, while the chain had it */
+	uint64_t since;     /* for samples from this time on, in ns */
+	unsigned old;       /* but for so many of the outermost, which the chain before had, too, */
+	uint64_t old_since; /* from this one on */
+	uint64_t generation;
+	bool held; /* there are holds */
+	/* Filled from the end, so that the roots of all stacks stand in one place. */
+	struct link links[MAX_LINKS];
+	struct hold holds[MAX_LINKS];
+};
+
+/* 12 MiB, of which only the pages are ever touched that the stacks of the threads reach. */
+struct chain_table {
+	uint64_t stores;
+	struct chain sets[NR_SETS][NR_WAYS];
+};
+
+struct chain_table *chain_table_new(void)
+{
+	return calloc(1, sizeof(struct chain_table));
+}
+
+void chain_table_free(struct chain_table *table)
+{
+	free(table);
+}
+
+static size_t tid_set(pid_t tid)
+{
+	return (uint32_t)tid * 0x9e3779b9u >> 26;
+}
+
+static struct chain *chain_lookup(struct chain_table *table, pid_t tid)
+{
+	struct chain *set = table->sets[tid_set(tid)];
+
+	for (unsigned way = 0; way < NR_WAYS; way++)
+		if (set[way].tid == tid)
+			return &set[way];
+	return NULL;
+}
+
+static void chain_clear(struct chain *chain)
+{
+	memset(chain, 0, offsetof(struct chain, links)); /* the rest is not looked at */
+}
+
+/* The thread's chain, or an empty one, of the thread that was not seen for the longest time. */
+static struct chain *chain_claim(struct chain_table *table, pid_t tid)
+{
+	struct chain *chain = chain_lookup(table, tid), *set = table->sets[tid_set(tid)];
+
+	if (chain)
+		return chain;
+	chain = set;
+	for (unsigned way = 1; way < NR_WAYS; way++)
+		if (set[way].stored < chain->stored)
+			chain = &set[way];
+	chain_clear(chain);
+	chain->tid = tid;
+	chain->stored = ++table->stores;
+	return chain;
+}
+
+static const struct link *chain_links(const struct chain *chain)
+{
+	return chain->links + MAX_LINKS - chain->nr;
+}
+
+static const struct hold *chain_holds(const struct chain *chain)
+{
+	return chain->holds + MAX_LINKS - chain->nr;
+}
+
+static bool link_equal(const struct link *a, const struct link *b)
+{
+	return a->slot == b->slot && a->frame == b->frame;
+}
+
+bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
+                 void *arg)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (a[i].slot != b[i].slot ||
+		    (a[i].frame != b[i].frame && !same(arg, a[i].frame, b[i].frame)))
+			return false;
+	return true;
+}
+
+static bool chain_has(const struct link *links, size_t nr, const struct link *link)
+{
+	while (nr > 0 && !link_equal(&links[nr - 1], link))
+		nr--;
+	return nr > 0;
+}
+
+struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation)
+{
+	const struct chain *chain = chain_lookup(table, tid);
+
+	if (!chain || !chain->held || chain->since || chain->generation != generation)
+		return (struct past){0};
+	return (struct past){chain_links(chain), chain_holds(chain), chain->nr};
+}
+
+/* How many links two stacks have in common, from the outermost on; at most `most`. */
+static size_t links_common(const struct link *links, size_t nr, const struct link *others,
+                           size_t nr_others, size_t most)
+{
+	size_t n = 0;
+
+	while (n < most && n < nr && n < nr_others &&
+	       link_equal(&links[nr - 1 - n], &others[nr_others - 1 - n]))
+		n++;
+	return n;
+}
+
+/* A chain that is good from some time on. What an earlier one had is good for longer. */
+static void chain_since(struct chain *chain, const struct chain_news *news)
+{
+	size_t common = links_common(chain_links(chain), chain->nr, news->links, news->nr,
+	                             news->since ? SIZE_MAX : 0);
+
+	if (common > chain->old)
+		chain->old_since = chain->since;
+	chain->old = (unsigned)common;
+	chain->since = news->since;
+}
+
+/* From when on the links are good that the chain has from number i on. */
+static uint64_t good_since(const struct chain *chain, size_t i)
+{
+	return chain->nr - i > chain->old ? chain->since : chain->old_since;
+}
+
+/* All but what the chain has already. */
+static void chain_copy(struct chain *chain, const struct chain_news *news)
+{
+	size_t nr = news->nr < MAX_LINKS ? news->nr : MAX_LINKS, beyond = news->nr - nr;
+	size_t more = nr > news->same ? nr - news->same : 0, to = MAX_LINKS - nr;
+
+	chain->nr = (unsigned)nr;
+	memcpy(chain->links + to, news->links + beyond, more * sizeof(*news->links));
+	if (news->holds)
+		memcpy(chain->holds + to, news->holds + beyond, more * sizeof(*news->holds));
+}
+
+void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news)
+{
+	struct chain *chain;
+
+	if (tid <= 0)
+		return;
+	chain = chain_claim(table, tid);
+	if (chain->stay && !chain_has(news->links, news->nr, &chain->anchor))
+		chain->stay = 0;
+	if (!news->since)
+		chain->misses = 0;
+	if (news->seen)
+		chain->seen = news->seen;
+	chain_since(chain, news);
+	chain->stored = ++table->stores;
+	chain->generation = news->generation;
+	chain->held = news->holds;
+	chain_copy(chain, news);
+}
+
+/*
+ * Whether a stack joins the chain at its link number i. One link alone says little, for a function
+ * may be called from two places at the same depth: unless stacks have joined there for a while.
+ */
+static bool chain_joins(struct chain *chain, size_t i, const struct cut *cut)
+{
+	const struct hold *ours = &chain_holds(chain)[i], *theirs = &cut->holds[cut->nr - 1];
+	size_t n = links_common(chain_links(chain), i + 1, cut->links, cut->nr, JOIN_LINKS);
+
+	chain->stay = n ? chain->stay + 1 : 0;
+	if (!n)
+		return false;
+	chain->anchor = chain_links(chain)[i];
+	return n == JOIN_LINKS || chain->stay > JOIN_STAY ||
+	       (n >= JOIN_REGS && chain->held && ours->fp == theirs->fp &&
+	        ours->extra == theirs->extra);
+}
+
+/* The first step beyond was another one, with other registers; without holds, all are. */
+static void holds_append(const struct chain *chain, size_t i, struct hold *to)
+{
+	const struct hold *from = chain_holds(chain);
+	size_t nr = chain->nr - i, n;
+
+	memcpy(to, from + i, nr * sizeof(*to));
+	for (n = 0; n < nr && (n == 0 || !chain->held); n++)
+		to[n].by_words = false;
+}
+
+size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut)
+{
+	struct chain *chain = chain_lookup(table, tid);
+	const struct link *last = &cut->links[cut->nr - 1];
+	size_t i, more;
+
+	if (!chain || !last->slot)
+		return cut->nr;
+	for (i = 0; i < chain->nr; i++)
+		if (chain_links(chain)[i].slot == last->slot)
+			break;
+	/* Else the stack was cut before it came to the anchor: that says nothing of it. */
+	if (i == chain->nr && last->slot >= chain->anchor.slot)
+		chain->stay = 0;
+	if (i == chain->nr || time < good_since(chain, i) || !chain_joins(chain, i, cut))
+		return cut->nr;
+	more = chain->nr - (i + 1);
+	if (more > cut->max - cut->nr)
+		return cut->nr;
+	memcpy(cut->links + cut->nr, chain_links(chain) + i + 1, more * sizeof(*cut->links));
+	holds_append(chain, i + 1, cut->holds + cut->nr);
+	return cut->nr + more;
+}
+
+bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now)
+{
+	struct chain *chain = chain_lookup(table, tid);
+
+	if (!chain || now < chain->looked + LOOK_EVERY)
+		return false;
+	chain->looked = now;
+	return true;
+}
+
+void chain_looked(struct chain_table *table, pid_t tid, uint64_t now, bool same)
+{
+	struct chain *chain = chain_lookup(table, tid);
+
+	if (!chain)
+		return;
+	if (same) {
+		chain->seen = now;
+		chain->same++;
+		return;
+	}
+	chain->same = 0;
+	chain->needed = chain->needed ? 2 * chain->needed : 1;
+	if (chain->needed > MOST_NEEDED)
+		chain->needed = MOST_NEEDED;
+}
+
+bool chain_is_believed(struct chain_table *table, pid_t tid, uint64_t time)
+{
+	const struct chain *chain = chain_lookup(table, tid);
+
+	return chain && chain->same >= chain->needed &&
+	       (time <= chain->seen || time - chain->seen <= BELIEVE_FOR);
+}
+
+unsigned chain_miss(struct chain_table *table, pid_t tid)
+{
+	return ++chain_claim(table, tid)->misses;
+}
+
+void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *stack, uint64_t base,
+                    size_t size)
+{
+	const struct chain *chain = chain_lookup(table, tid);
+	const struct link *first, *link;
+	uint64_t at, end = 0;
+
+	if (!chain)
+		return;
+	/* Outer ones have higher slots, but where a signal's handler has a stack of its own. */
+	first = chain_links(chain);
+	for (link = first + chain->nr; link-- > first;) {
+		at = link->slot - base;
+		if (at >= size)
+			continue;
+		end = at > end ? at : end;
+		if (at < PREFETCH_ALL)
+			break;
+		__builtin_prefetch(stack + at);
+	}
+	for (at = 0; at <= end && at < PREFETCH_ALL; at += CACHE_LINE)
+		__builtin_prefetch(stack + at);
+}
+
+void chain_forget(struct chain_table *table, pid_t tid)
+{
+	struct chain *chain = chain_lookup(table, tid);
+
+	if (chain)
+		chain_clear(chain);
+}

@@ -1,0 +1,178 @@
+#include "symbolize/unwind/known_callers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_NODES   16384
+#define NR_SLOTS   (2 * NR_NODES)
+#define NR_EPOCHS  256
+#define EPOCH_BITS 10 /* a thread's number has at most 22 */
+#define AMBIGUOUS  UINT64_MAX
+
+/* Number 0 is above the outermost frames. */
+struct node {
+	struct link link;
+	uint64_t since; /* good for samples from then on, ns; or AMBIGUOUS */
+	uint32_t owner; /* see owner_of() */
+	uint32_t caller;
+};
+
+struct known_callers {
+	link_same_fn *same;
+	void *arg;
+	uint32_t nr; /* of nodes, with number 0 */
+	struct node nodes[NR_NODES];
+	uint16_t slots[NR_SLOTS];   /* numbers of nodes, by hash; 0: free */
+	uint32_t epochs[NR_EPOCHS]; /* raised where threads are forgotten, by number of thread */
+};
+
+static void callers_clear(struct known_callers *callers)
+{
+	memset(callers->slots, 0, sizeof(callers->slots));
+	callers->nr = 1;
+}
+
+struct known_callers *known_callers_new(link_same_fn *same, void *arg)
+{
+	struct known_callers *callers = calloc(1, sizeof(*callers));
+
+	if (!callers)
+		return NULL;
+	callers->same = same;
+	callers->arg = arg;
+	callers_clear(callers);
+	return callers;
+}
+
+void known_callers_free(struct known_callers *callers)
+{
+	free(callers);
+}
+
+/* A thread, and how many with such a number were forgotten before. */
+static uint32_t owner_of(const struct known_callers *callers, pid_t tid)
+{
+	uint32_t epoch = callers->epochs[(uint32_t)tid % NR_EPOCHS];
+
+	return (uint32_t)tid << EPOCH_BITS | epoch % (1U << EPOCH_BITS);
+}
+
+/* Where the node of a link is, or would be. */
+static uint32_t slot_of(const struct known_callers *callers, uint32_t owner,
+                        const struct link *link)
+{
+	uint64_t hash =
+		(link->slot ^ link->frame << 13 ^ (uint64_t)owner << 32) * 0x9e3779b97f4a7c15ull;
+	uint32_t i = (uint32_t)(hash >> 40) % NR_SLOTS;
+
+	for (; callers->slots[i]; i = (i + 1) % NR_SLOTS) {
+		const struct node *node = &callers->nodes[callers->slots[i]];
+
+		if (node->owner == owner && node->link.slot == link->slot &&
+		    node->link.frame == link->frame)
+			break;
+	}
+	return i;
+}
+
+/* Whether what is above two frames of one slot differs in places of functions alone. */
+static bool are_alike(const struct known_callers *callers, uint32_t a, uint32_t b)
+{
+	const struct node *nodes = callers->nodes;
+
+	/* A node was made after its caller, or was given one like it: there may be circles. */
+	for (unsigned n = 0; a != b && n < NR_NODES; n++) {
+		if (!a || !b ||
+		    !links_alike(&nodes[a].link, &nodes[b].link, 1, callers->same, callers->arg))
+			return false;
+		a = nodes[a].caller;
+		b = nodes[b].caller;
+	}
+	return a == b;
+}
+
+static void node_meet(struct known_callers *callers, struct node *node, uint64_t since,
+                      uint32_t caller)
+{
+	if (node->since == AMBIGUOUS)
+		return;
+	if (node->caller == caller) {
+		node->since = since < node->since ? since : node->since;
+		return;
+	}
+	node->since = are_alike(callers, node->caller, caller) ? since : AMBIGUOUS;
+	node->caller = caller;
+}
+
+/* The number of a link's node. */
+static uint32_t node_put(struct known_callers *callers, uint32_t owner, const struct link *link,
+                         uint64_t since, uint32_t caller)
+{
+	uint32_t slot = slot_of(callers, owner, link), number = callers->slots[slot];
+
+	if (number) {
+		node_meet(callers, &callers->nodes[number], since, caller);
+		return number;
+	}
+	number = callers->nr++;
+	callers->nodes[number] = (struct node){*link, since, owner, caller};
+	callers->slots[slot] = (uint16_t)number;
+	return number;
+}
+
+void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t since,
+                         const struct link *links, size_t nr, size_t old)
+{
+	uint32_t owner = owner_of(callers, tid), caller = 0;
+
+	if (nr >= NR_NODES)
+		return;
+	if (callers->nr + nr > NR_NODES)
+		callers_clear(callers);
+	if (old && old < nr)
+		caller = callers->slots[slot_of(callers, owner, &links[nr - old])];
+	if (caller)
+		nr -= old;
+	while (nr-- > 1 && links[nr].slot)
+		caller = node_put(callers, owner, &links[nr], since, caller);
+}
+
+/* How many frames are above a node, at most max; max + 1: not known, or more. */
+static size_t count_callers(const struct known_callers *callers, const struct node *node,
+                            uint64_t time, size_t max)
+{
+	size_t n = 0;
+
+	for (;; node = &callers->nodes[node->caller], n++) {
+		if (node->since > time || n > max)
+			return max + 1;
+		if (!node->caller)
+			return n;
+	}
+}
+
+size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint64_t time,
+                            const struct cut *cut)
+{
+	const struct link *last = &cut->links[cut->nr - 1];
+	uint32_t number = callers->slots[slot_of(callers, owner_of(callers, tid), last)];
+	const struct node *node = &callers->nodes[number];
+	size_t max = cut->max - cut->nr, more;
+
+	if (!number || !last->slot)
+		return cut->nr;
+	more = count_callers(callers, node, time, max);
+	if (more > max)
+		return cut->nr;
+	for (size_t i = 0; i < more; i++) {
+		node = &callers->nodes[node->caller];
+		cut->links[cut->nr + i] = node->link;
+		cut->holds[cut->nr + i] = (struct hold){0};
+	}
+	return cut->nr + more;
+}
+
+void known_callers_forget(struct known_callers *callers, pid_t tid)
+{
+	callers->epochs[(uint32_t)tid % NR_EPOCHS]++;
+}

@@ -1,0 +1,113 @@
+#include "symbolize/unwind/large_frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_FRAMES   256
+#define MAX_LINKS   1024
+#define READ_EVERY  5000000 /* ns */
+#define BELIEVE     2       /* times the same, at first */
+#define BELIEVE_MAX 4096
+
+struct frame {
+	struct beyond_key key; /* tid 0: nobody's */
+	uint64_t read, since;  /* when it was last read, and when first as it is now */
+	unsigned same, needed; /* times in a row */
+	unsigned nr;
+};
+
+/* 4 MiB, of which only the pages are ever touched that stacks reach. */
+struct beyond_table {
+	link_same_fn *same;
+	void *arg; /* for it */
+	unsigned nr_used;
+	struct frame frames[NR_FRAMES];
+	struct link links[NR_FRAMES][MAX_LINKS];
+};
+
+struct beyond_table *beyond_table_new(link_same_fn *same, void *arg)
+{
+	struct beyond_table *table = calloc(1, sizeof(*table));
+
+	if (table) {
+		table->same = same;
+		table->arg = arg;
+	}
+	return table;
+}
+
+void beyond_table_free(struct beyond_table *table)
+{
+	free(table);
+}
+
+static size_t place_of(const struct beyond_key *key)
+{
+	uint64_t hash =
+		((uint64_t)key->tid << 32 ^ key->slot ^ key->bottom << 7) * 0x9e3779b97f4a7c15ull;
+
+	return hash >> 56;
+}
+
+static bool is_of(const struct frame *frame, const struct beyond_key *key)
+{
+	return frame->key.tid == key->tid && frame->key.slot == key->slot &&
+	       frame->key.bottom == key->bottom;
+}
+
+bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now)
+{
+	struct frame *frame = &table->frames[place_of(key)];
+
+	if (now < frame->read + READ_EVERY)
+		return false;
+	if (!is_of(frame, key)) {
+		table->nr_used += !frame->key.tid;
+		*frame = (struct frame){.key = *key, .needed = BELIEVE};
+	}
+	frame->read = now;
+	return true;
+}
+
+void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
+                  const struct link *links, size_t nr)
+{
+	size_t place = place_of(key);
+	struct frame *frame = &table->frames[place];
+
+	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
+		return;
+	if (nr == frame->nr &&
+	    links_alike(links, table->links[place], nr, table->same, table->arg)) {
+		frame->same++;
+	} else {
+		if (frame->nr && frame->needed < BELIEVE_MAX)
+			frame->needed *= 2;
+		frame->since = now;
+		frame->same = 1;
+	}
+	memcpy(table->links[place], links, nr * sizeof(*links));
+	frame->nr = (unsigned)nr;
+}
+
+size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
+                     const struct cut *cut)
+{
+	size_t place = place_of(key);
+	const struct frame *frame = &table->frames[place];
+
+	if (!is_of(frame, key) || frame->same < frame->needed || time < frame->since ||
+	    frame->nr > cut->max - cut->nr)
+		return cut->nr;
+	memcpy(cut->links + cut->nr, table->links[place], frame->nr * sizeof(*cut->links));
+	return cut->nr + frame->nr;
+}
+
+void beyond_forget(struct beyond_table *table, pid_t tid)
+{
+	for (size_t i = 0; table->nr_used && i < NR_FRAMES; i++)
+		if (table->frames[i].key.tid == tid) {
+			table->frames[i] = (struct frame){0};
+			table->nr_used--;
+		}
+}

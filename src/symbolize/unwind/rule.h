@@ -1,0 +1,140 @@
+/*
+ * Rules: how to find the caller's registers at one address of a module.
+ *
+ * The canonical frame address (CFA) is the caller's stack pointer, nearly always. It is computed
+ * first, from a register; then every register that we follow is either unchanged, or saved at an
+ * address relative to the CFA or to one of the followed registers.
+ */
+#ifndef SYMBOLIZE_UNWIND_RULE_H
+#define SYMBOLIZE_UNWIND_RULE_H
+
+#include "symbolize/modules/module.h"
+
+#include <stdbool.h>
+
+/* What an address is relative to; the first four index the walker's array of registers. */
+enum rule_base {
+	RULE_CFA,
+	RULE_SP,
+	RULE_FP,
+	RULE_EXTRA,
+	RULE_REG, /* another register, whose value only the innermost frame knows for sure */
+};
+
+enum rule_kind {
+	RULE_NONE,   /* no call frame information: guess */
+	RULE_FOLLOW, /* compute the CFA, then the registers */
+	RULE_ROOT,   /* nobody called this */
+	RULE_PUSHED, /* nobody called here: makecontext() put the address of the code behind it
+	                there */
+	RULE_CLONED, /* nobody called a new thread that begins here; the old one: guess */
+};
+
+/* RULE_FOLLOW: what becomes of base + offset to make the CFA. */
+enum rule_cfa {
+	RULE_CFA_PLAIN,
+	RULE_CFA_LOAD, /* the word there, + adjust */
+	RULE_CFA_PLT,  /* + 8 in the part of a 16-byte PLT entry from byte adjust on */
+};
+
+enum rule_how {
+	RULE_SAME,
+	RULE_LOST, /* not known any more */
+	RULE_AT,   /* saved at base + offset */
+	RULE_IN,   /* in register number base */
+};
+
+struct rule_value {
+	uint8_t how, base;
+	int16_t pad;
+	int32_t offset;
+};
+
+/* Without padding, so that rules can be compared and hashed as bytes. */
+struct unwind_rule {
+	uint8_t kind, signal; /* signal: the caller was interrupted and did not call */
+	uint8_t cfa_how, cfa_base, cfa_reg;
+	uint8_t plain; /* set by the cache: as rule_is_plain() says */
+	int16_t cfa_adjust;
+	int32_t cfa_offset;
+	struct rule_value ra, sp, fp, extra; /* sp: RULE_SAME: it is the CFA */
+};
+
+_Static_assert(sizeof(struct unwind_rule) == 44, "padding in a rule");
+
+/* Whether differences between two such offsets have 16 bits. */
+static inline bool rule_is_near(const struct rule_value *value)
+{
+	return value->offset > INT16_MIN / 2 && value->offset < INT16_MAX / 2;
+}
+
+/*
+ * Whether the rule is like nearly all: the return address and the registers are at the CFA or
+ * unchanged, the CFA is relative to a followed register, and a call led here.
+ */
+static inline bool rule_is_plain(const struct unwind_rule *rule)
+{
+	return rule->kind == RULE_FOLLOW && !rule->signal && rule->cfa_how == RULE_CFA_PLAIN &&
+	       rule->cfa_base < RULE_REG && rule->sp.how == RULE_SAME && rule->ra.how == RULE_AT &&
+	       rule->ra.base == RULE_CFA &&
+	       (rule->fp.how == RULE_SAME ||
+	        (rule->fp.how == RULE_AT && rule->fp.base == RULE_CFA)) &&
+	       (rule->extra.how == RULE_SAME ||
+	        (rule->extra.how == RULE_AT && rule->extra.base == RULE_CFA)) &&
+	       rule_is_near(&rule->ra) && rule_is_near(&rule->fp) && rule_is_near(&rule->extra);
+}
+
+/*
+ * Rules that were asked for once, by frame. They depend on the module alone and not on where it is
+ * mapped: forks, execs and further processes of a program find them warm.
+ */
+struct rule_cache;
+
+/* The table must outlive it. NULL with errno. */
+struct rule_cache *rule_cache_new(struct module_table *modules);
+void rule_cache_free(struct rule_cache *cache);
+
+/* Never NULL; valid until the next call. */
+const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
+                                         uint64_t vaddr);
+
+/*
+ * For the instruction at an address that rule_cache_get() has no rule for: what the code itself
+ * tells, as epilogue.h says; it must lead to a return address, or is wrong. Like above; of the kind
+ * RULE_NONE where it tells nothing.
+ */
+const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
+                                             uint64_t vaddr);
+
+/* Whether the return address with this frame (the byte before it) follows a call instruction. */
+bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint64_t vaddr);
+
+/* Whether code is so near behind a place, with no return in between, that it is the same
+ * function's. */
+bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint64_t from,
+                         uint64_t to);
+bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint64_t vaddr);
+
+/* Whether two frames of a module are in one function, as its call frame information has it. */
+bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint64_t a,
+                              uint64_t b);
+
+/*
+ * Whether nobody called the function of a frame, or a C library runs main() or a thread's function
+ * from there: what it does with their result tells.
+ */
+bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_t vaddr);
+
+/* What a module's code does with stacks that rules cannot tell. */
+enum module_runtime {
+	RUNTIME_OTHER,
+	RUNTIME_NO_CFI, /* nothing is known: no call frame information is in the file */
+	RUNTIME_GO,
+	RUNTIME_HASKELL,
+};
+enum module_runtime rule_cache_runtime(struct rule_cache *cache, struct module *module);
+
+/* How many rules were not in the cache. */
+uint64_t rule_cache_asked(const struct rule_cache *cache);
+
+#endif

@@ -1,0 +1,456 @@
+#include "symbolize/unwind/unwind.h"
+#include "base/clock.h"
+#include "symbolize/unwind/arch.h"
+#include "symbolize/unwind/large_frames.h"
+#include "symbolize/unwind/known_callers.h"
+#include "symbolize/unwind/live_stack.h"
+#include "symbolize/unwind/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST_COPY 65528 /* bytes of stack; see perf_event_attr.sample_stack_user */
+#define RECORD_REST \
+	2048        /* bytes of a sample that are no stack: the largest copy is smaller by them */
+#define PAST_ROOT 4 /* frames of a chain that are no callers, which may follow its root */
+#define NR_ROOTS  256
+
+#define LIVE_MISSES 16      /* cut stacks that match nothing */
+#define LIVE_EVERY  2000000 /* ns */
+
+struct unwinder {
+	struct module_table *modules;
+	struct rule_cache *rules; /* UNWIND_RULES */
+	struct remote *remote;    /* UNWIND_LIBUNWIND */
+	struct chain_table *chains;
+	struct beyond_table *beyond;
+	struct known_callers *callers;
+	uint64_t looked; /* when the process was last looked at for a stack that matched nothing */
+	bool any_cut;    /* else nothing is learned of callers */
+	struct live_stack *live;
+	struct unwind_stats stats;
+	enum stack_cut cut;
+	struct {
+		uint64_t frame;
+		bool is_root;
+	} roots[NR_ROOTS]; /* frames that were asked for, by hash */
+	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
+	struct hold holds[UNWIND_MAX_FRAMES], more_holds[UNWIND_MAX_FRAMES];
+};
+
+uint64_t unwind_regs_mask(void)
+{
+	return arch_sample_mask();
+}
+
+static bool same_function(void *arg, uint64_t a, uint64_t b)
+{
+	struct unwinder *unwinder = arg;
+	struct module *module = module_table_get(unwinder->modules, frame_module(a));
+
+	return module && unwinder->rules && frame_module(a) == frame_module(b) &&
+	       rule_cache_same_function(unwinder->rules, module,
+	                                module_address(module, frame_offset(a)),
+	                                module_address(module, frame_offset(b)));
+}
+
+struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine engine)
+{
+	struct unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (!unwinder)
+		return NULL;
+	unwinder->modules = modules;
+	unwinder->chains = chain_table_new();
+	unwinder->beyond = beyond_table_new(same_function, unwinder);
+	unwinder->callers = known_callers_new(same_function, unwinder);
+	unwinder->live = live_stack_new(module_table_memory(modules));
+	if (engine == UNWIND_RULES)
+		unwinder->rules = rule_cache_new(modules);
+	else
+		unwinder->remote = remote_new(modules);
+	if (!unwinder->chains || !unwinder->beyond || !unwinder->callers || !unwinder->live ||
+	    (!unwinder->rules && !unwinder->remote)) {
+		unwinder_free(unwinder);
+		errno = ENOMEM;
+		return NULL;
+	}
+	return unwinder;
+}
+
+void unwinder_free(struct unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	rule_cache_free(unwinder->rules);
+	remote_free(unwinder->remote);
+	chain_table_free(unwinder->chains);
+	beyond_table_free(unwinder->beyond);
+	known_callers_free(unwinder->callers);
+	live_stack_free(unwinder->live);
+	free(unwinder);
+}
+
+static void walk_run(struct unwinder *unwinder, struct walk *walk)
+{
+	if (unwinder->rules)
+		walk_rules(walk, unwinder->rules);
+	else
+		walk_remote(walk, unwinder->remote);
+}
+
+/*
+ * Walks a cut stack once more, with what the process has beyond it now, if that many of its frames
+ * still are where they were. False: not to the end.
+ */
+static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsigned nr,
+                       struct walk *again)
+{
+	*again = *walk;
+	if (!live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->links,
+	                      nr))
+		return false;
+	again->live = unwinder->live;
+	again->links = unwinder->more;
+	again->holds = unwinder->more_holds;
+	again->past.nr = 0;
+	again->nr = 0;
+	again->other = 0;
+	again->cut = false;
+	walk_run(unwinder, again);
+	return again->complete;
+}
+
+/*
+ * What is found so is good for later samples alone: one that was cut at the same return address
+ * shows that the thread had not left it meanwhile.
+ */
+static void store_live(struct unwinder *unwinder, const struct walk *again)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	chain_store(unwinder->chains, again->sample->tid,
+	            &(struct chain_news){.links = again->links,
+	                                 .holds = unwinder->rules ? again->holds : NULL,
+	                                 .nr = again->nr,
+	                                 .since = now,
+	                                 .seen = now});
+	known_callers_learn(unwinder->callers, again->sample->tid, now, again->links, again->nr, 0);
+}
+
+/*
+ * To read takes as long as many walks: for stacks of a thread that have nothing in common it is
+ * tried ever more rarely, but for one of any thread each LIVE_EVERY.
+ */
+static bool live_is_due(struct unwinder *unwinder, pid_t tid)
+{
+	unsigned misses = chain_miss(unwinder->chains, tid);
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if ((misses & (misses - 1) && misses % LIVE_MISSES) && now < unwinder->looked + LIVE_EVERY)
+		return false;
+	unwinder->looked = now;
+	return true;
+}
+
+static void walk_live(struct unwinder *unwinder, const struct walk *walk)
+{
+	struct walk again;
+
+	if (walk->sample->time && live_is_due(unwinder, walk->sample->tid) &&
+	    walk_again(unwinder, walk, walk->nr, &again))
+		store_live(unwinder, &again);
+}
+
+/*
+ * Whether another look found the stack as it was completed, beyond what its copy holds, but for the
+ * places of functions from which they made their calls: these are then those that were read.
+ */
+static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const struct walk *again,
+                        size_t completed)
+{
+	struct link *ours = walk->links + walk->nr;
+	const struct link *found = again->links + walk->nr;
+	const size_t nr = completed - walk->nr;
+
+	if (again->nr != completed || !links_alike(ours, found, nr, same_function, unwinder))
+		return false;
+	memcpy(ours, found, nr * sizeof(*ours));
+	return true;
+}
+
+/*
+ * Whether a stack that was completed to so many links may be believed: its thread was seen to have
+ * what it was completed with. Of one that has something else by now nobody knows since when.
+ */
+static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t completed)
+{
+	pid_t tid = walk->sample->tid;
+	struct walk again;
+	uint64_t now;
+	bool same;
+
+	if (!walk->sample->time)
+		return true;
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (chain_is_due(unwinder->chains, tid, now) &&
+	    walk_again(unwinder, walk, walk->nr, &again)) {
+		same = same_beyond(unwinder, walk, &again, completed);
+		chain_looked(unwinder->chains, tid, now, same);
+		if (!same)
+			store_live(unwinder, &again);
+	}
+	return chain_is_believed(unwinder->chains, tid, walk->sample->time);
+}
+
+/* Where the outermost frame that was found is larger than the copy. */
+static struct beyond_key frame_key(const struct walk *walk)
+{
+	const struct link *last = &walk->links[walk->nr - 1];
+
+	return (struct beyond_key){
+		.tid = walk->sample->tid,
+		.slot = walk->wanted,
+		.bottom = last->slot ? last->slot : arch_sample_reg(walk->sample->regs, ARCH_SP),
+	};
+}
+
+static struct cut walk_cut(const struct walk *walk)
+{
+	return (struct cut){walk->links, walk->holds, walk->nr, walk->max};
+}
+
+/* As many links as there are with what is believed to be above that frame. */
+static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct cut cut = walk_cut(walk);
+	struct beyond_key key;
+	struct walk again;
+	uint64_t now;
+
+	if (!walk->nr || walk->wanted_nr != walk->nr || !walk->sample->time ||
+	    walk->sample->tid <= 0)
+		return walk->nr;
+	key = frame_key(walk);
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
+	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
+		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
+		             again.nr - walk->nr);
+	return beyond_append(unwinder->beyond, &key, walk->sample->time, &cut);
+}
+
+/*
+ * As many links as there are with those of the thread's last stack, or of earlier ones; as it is:
+ * nothing matches.
+ */
+static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
+{
+	const pid_t tid = walk->sample->tid;
+	const uint64_t time = walk->sample->time;
+	const struct cut cut = walk_cut(walk);
+	size_t nr;
+
+	unwinder->any_cut = true;
+	/* A handler on its own stack looks the same wherever it interrupted a function. */
+	if (walk->other)
+		return walk->nr;
+	nr = chain_stitch(unwinder->chains, tid, time, &cut);
+	return nr > walk->nr ? nr : known_callers_append(unwinder->callers, tid, time, &cut);
+}
+
+/* Where nothing matches, the process is looked at. */
+static enum unwind_end walk_look(struct unwinder *unwinder, struct walk *walk)
+{
+	unsigned nr = walk->nr;
+
+	if (!walk->other)
+		walk_live(unwinder, walk);
+	walk->nr = (unsigned)walk_beyond(unwinder, walk);
+	return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
+}
+
+/* Remembers a stack that is complete, or was completed. */
+static void store_stack(struct unwinder *unwinder, const struct walk *walk)
+{
+	const struct unwind_sample *sample = walk->sample;
+
+	chain_store(unwinder->chains, sample->tid,
+	            &(struct chain_news){.links = walk->links,
+	                                 .holds = unwinder->rules ? walk->holds : NULL,
+	                                 .nr = walk->nr,
+	                                 .same = walk->nr_again,
+	                                 .generation = space_generation(walk->space),
+	                                 .seen = walk->complete ? sample->time : 0});
+	if (unwinder->any_cut && sample->tid > 0)
+		known_callers_learn(unwinder->callers, sample->tid, sample->time, walk->links,
+		                    walk->nr, walk->nr_again);
+}
+
+/* How the walk ended; a cut one is completed where possible, a complete one remembered. */
+static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
+{
+	size_t nr;
+
+	if (!walk->complete && !walk->cut)
+		return UNWIND_TRUNCATED;
+	if (!walk->complete) {
+		nr = walk_stitch(unwinder, walk);
+		if (nr == walk->nr)
+			return walk_look(unwinder, walk);
+		if (!is_believed(unwinder, walk, nr))
+			return UNWIND_TRUNCATED;
+		walk->nr = (unsigned)nr;
+		walk->nr_again = 0;
+	}
+	store_stack(unwinder, walk);
+	return walk->complete ? UNWIND_COMPLETE : UNWIND_STITCHED;
+}
+
+static struct module *walk_module(const struct unwinder *unwinder, uint64_t frame)
+{
+	return module_table_get(unwinder->modules, frame_module(frame));
+}
+
+/* Why nothing leads on from a frame of code. */
+static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
+{
+	struct module *module = walk_module(unwinder, frame);
+
+	if (!module || module->kind == MODULE_SPECIAL)
+		return STACK_CUT_NO_RULE;
+	if (module->kind == MODULE_ANON)
+		return STACK_CUT_JIT;
+	switch (unwinder->rules ? rule_cache_runtime(unwinder->rules, module) : RUNTIME_OTHER) {
+	case RUNTIME_GO:
+		return STACK_CUT_GO;
+	case RUNTIME_HASKELL:
+		return STACK_CUT_HASKELL;
+	case RUNTIME_NO_CFI:
+		return STACK_CUT_NO_CFI;
+	default:
+		return STACK_CUT_NO_RULE;
+	}
+}
+
+/* Why a return address that is not in the copy is not there. */
+static enum stack_cut copy_cut(const struct walk *walk)
+{
+	uint64_t bottom = walk->nr ? walk->links[walk->nr - 1].slot : 0;
+	uint64_t sp = arch_sample_reg(walk->sample->regs, ARCH_SP);
+
+	if (walk->wanted_nr == walk->nr && walk->wanted - (bottom ? bottom : sp) > LARGEST_COPY)
+		return STACK_CUT_FRAME;
+	if (!walk->sample->stack_full)
+		return STACK_CUT_PAGE;
+	return walk->sample->stack_size + RECORD_REST >= LARGEST_COPY ? STACK_CUT_DEEP
+	                                                              : STACK_CUT_COPY;
+}
+
+static enum stack_cut walk_why(struct unwinder *unwinder, const struct walk *walk)
+{
+	uint64_t last = walk->links[walk->nr - 1].frame;
+	enum stack_cut by_code = code_cut(unwinder, last);
+
+	if (walk->nr >= walk->max)
+		return STACK_CUT_MAX;
+	if (by_code == STACK_CUT_HASKELL || by_code == STACK_CUT_GO)
+		return by_code;
+	if (walk->cut && walk->wanted_nr == walk->nr)
+		return copy_cut(walk);
+	return walk->cut && by_code == STACK_CUT_NO_RULE && !walk->no_rule ? copy_cut(walk)
+	                                                                   : by_code;
+}
+
+static void walk_count(struct unwind_stats *stats, enum unwind_end end)
+{
+	stats->walks++;
+	stats->complete += end == UNWIND_COMPLETE;
+	stats->stitched += end == UNWIND_STITCHED;
+	stats->truncated += end == UNWIND_TRUNCATED;
+}
+
+unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
+                       const struct unwind_sample *sample, uint64_t *frames, unsigned max,
+                       enum unwind_end *end)
+{
+	struct walk walk = {
+		.space = space,
+		.sample = sample,
+		.links = unwinder->links,
+		.holds = unwinder->holds,
+		.max = max < UNWIND_MAX_FRAMES ? max : UNWIND_MAX_FRAMES,
+	};
+	unsigned i;
+
+	chain_prefetch(unwinder->chains, sample->tid, sample->stack,
+	               arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
+	if (unwinder->rules)
+		walk.past = chain_past(unwinder->chains, sample->tid, space_generation(space));
+	walk_run(unwinder, &walk);
+	*end = walk_end(unwinder, &walk);
+	if (*end == UNWIND_TRUNCATED)
+		unwinder->cut = walk_why(unwinder, &walk);
+	walk_count(&unwinder->stats, *end);
+	for (i = 0; i < walk.nr; i++)
+		frames[i] = walk.links[i].frame;
+	return walk.nr;
+}
+
+enum stack_cut unwinder_cut(const struct unwinder *unwinder)
+{
+	return unwinder->cut;
+}
+
+static bool is_root(struct unwinder *unwinder, uint64_t frame)
+{
+	struct module *module = walk_module(unwinder, frame);
+	size_t i = (frame * 0x9e3779b97f4a7c15ull) >> 56;
+
+	if (!module || !unwinder->rules || !frame_module(frame))
+		return false;
+	if (unwinder->roots[i].frame != frame) {
+		unwinder->roots[i].frame = frame;
+		unwinder->roots[i].is_root =
+			rule_cache_is_root(unwinder->rules, module, frame_offset(frame));
+	}
+	return unwinder->roots[i].is_root;
+}
+
+unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, unsigned nr)
+{
+	for (unsigned n = 0; n < PAST_ROOT && n < nr; n++)
+		if (is_root(unwinder, frames[nr - 1 - n]))
+			return nr - n;
+	return 0;
+}
+
+bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsigned nr,
+                        enum stack_cut *why)
+{
+	bool led_astray = !frame_module(frames[nr - 1]);
+	enum stack_cut by_code;
+
+	/* Above the last frame of code is what was taken for a return address. */
+	while (nr > 1 && !frame_module(frames[nr - 1]))
+		nr--;
+	by_code = code_cut(unwinder, frames[nr - 1]);
+
+	*why = by_code == STACK_CUT_HASKELL ? by_code : STACK_CUT_FP;
+	return led_astray ||
+	       (by_code != STACK_CUT_NO_CFI && by_code != STACK_CUT_GO); /* Go keeps them all */
+}
+
+void unwinder_forget(struct unwinder *unwinder, pid_t tid)
+{
+	chain_forget(unwinder->chains, tid);
+	beyond_forget(unwinder->beyond, tid);
+	known_callers_forget(unwinder->callers, tid);
+}
+
+void unwinder_stats(const struct unwinder *unwinder, struct unwind_stats *stats)
+{
+	*stats = unwinder->stats;
+	stats->rules_asked = unwinder->rules ? rule_cache_asked(unwinder->rules) : 0;
+}

@@ -1,0 +1,44 @@
+/*
+ * Walks: one sample's way from its leaf outward, by either engine.
+ */
+#ifndef SYMBOLIZE_UNWIND_WALK_H
+#define SYMBOLIZE_UNWIND_WALK_H
+
+#include "symbolize/unwind/chain.h"
+#include "symbolize/unwind/live_stack.h"
+#include "symbolize/unwind/rule.h"
+#include "symbolize/unwind/unwind.h"
+
+struct walk {
+	const struct space *space;
+	const struct unwind_sample *sample;
+	struct live_stack *live; /* for what is beyond the copied stack; NULL: nothing is */
+	struct link *links;      /* room for max; what was found */
+	struct hold *holds;      /* likewise; of no use where another engine walked */
+	unsigned nr, max;
+	struct past past;  /* the thread's last stack; nr 0: none is known */
+	unsigned nr_again; /* that many of the outermost links are those of the past */
+	bool complete;
+	bool no_rule; /* of the last frame: nothing is known of its code */
+	bool cut;     /* stopped because the copied stack ended */
+	/* Where the return address of link number wanted_nr - 1 is, which the copy does not have.
+	 */
+	uint64_t wanted;
+	unsigned wanted_nr; /* 0: none */
+	uint64_t other; /* below the stack that a signal handler with its own one interrupted; or 0
+	                 */
+};
+
+/* Fills links and holds from the leaf outward, and says how it ended. */
+void walk_rules(struct walk *walk, struct rule_cache *rules);
+
+/* The other engine. */
+struct remote;
+
+/* The table must outlive it. NULL with errno. */
+struct remote *remote_new(struct module_table *modules);
+void remote_free(struct remote *remote);
+/* The same, but for holds. */
+void walk_remote(struct walk *walk, struct remote *remote);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * Where a walk by rules is, and the steps that the thread's last walk took from there: most calls
+ * last longer than the time between two samples. For walk.c alone, all of which is one piece: what
+ * a walk knows is in registers then.
+ */
+#ifndef SYMBOLIZE_UNWIND_WALK_PAST_H
+#define SYMBOLIZE_UNWIND_WALK_PAST_H
+
+#include "symbolize/unwind/arch.h"
+#include "symbolize/unwind/walk.h"
+
+#include <string.h>
+
+struct state {
+	struct walk *walk;
+	struct rule_cache *rules;
+	const uint64_t *sampled;   /* the registers; NULL beyond a signal frame */
+	uint64_t base, words_end;  /* of the stack; offset behind the last place for a word */
+	const struct mapping *map; /* of the current frame; NULL: unknown */
+	uint64_t regs[RULE_REG];   /* by enum rule_base */
+	uint64_t ip;
+	uint64_t slot;    /* where ip was loaded from; 0: nowhere */
+	struct hold hold; /* how this frame was come to, but for the registers */
+	size_t past;      /* the first link of the past that this walk may still come to */
+	unsigned root;    /* the number of the link that was the past's root */
+	bool inner;       /* the frame was interrupted at ip; else it called, and ip is next */
+	bool sp_unsure;   /* what it called may have pushed something that nothing describes */
+};
+
+/* Enters the current frame. */
+static inline void link_add(struct state *state, uint64_t frame)
+{
+	struct walk *walk = state->walk;
+	struct hold *hold = &walk->holds[walk->nr];
+
+	walk->links[walk->nr++] = (struct link){state->slot, frame};
+	*hold = state->hold;
+	hold->ra = state->ip;
+	hold->fp = state->regs[RULE_FP];
+	hold->extra = state->regs[RULE_EXTRA];
+}
+
+/* Whether a word is in the copied stack, and is what it was. */
+static inline bool same_word(const struct state *state, uint64_t slot, uint64_t mask, uint64_t was)
+{
+	uint64_t at = slot - state->base, word;
+
+	if (at >= state->words_end)
+		return false;
+	memcpy(&word, state->walk->sample->stack + at, sizeof(word));
+	return (word & mask) == was;
+}
+
+/* Whether the step that led to a link of the past would be taken again. */
+static inline bool same_step(const struct state *state, const struct link *link,
+                             const struct hold *hold)
+{
+	return hold->by_words && same_word(state, link->slot, ARCH_CODE_MASK, hold->ra) &&
+	       (!hold->fp_at ||
+	        same_word(state, link->slot + (uint64_t)hold->fp_at, UINT64_MAX, hold->fp)) &&
+	       (!hold->extra_at ||
+	        same_word(state, link->slot + (uint64_t)hold->extra_at, UINT64_MAX, hold->extra));
+}
+
+/* Whether the walk is where the past one was, with the same registers. */
+static inline bool same_state(const struct state *state, const struct link *link,
+                              const struct hold *hold)
+{
+	return hold->by_words && state->slot == link->slot && state->ip == hold->ra &&
+	       state->regs[RULE_FP] == hold->fp && state->regs[RULE_EXTRA] == hold->extra &&
+	       state->regs[RULE_SP] == link->slot + (uint64_t)hold->sp;
+}
+
+/* Enters the frames of the past's links `from` to `to` - 1, and goes on to that of `to`. */
+static inline void past_take(struct state *state, size_t from, size_t to)
+{
+	struct walk *walk = state->walk;
+	const struct past *past = &walk->past;
+	size_t more = to - from - 1;
+
+	/* How this frame was come to is this walk's own. */
+	link_add(state, past->links[from].frame);
+	memcpy(walk->links + walk->nr, past->links + from + 1, more * sizeof(*past->links));
+	memcpy(walk->holds + walk->nr, past->holds + from + 1, more * sizeof(*past->holds));
+	walk->nr += (unsigned)more;
+	state->slot = past->links[to].slot;
+	state->hold = past->holds[to];
+	state->ip = state->hold.ra;
+	state->regs[RULE_FP] = state->hold.fp;
+	state->regs[RULE_EXTRA] = state->hold.extra;
+	state->regs[RULE_SP] = state->slot + (uint64_t)state->hold.sp;
+	walk->nr_again = to + 1 == past->nr ? (unsigned)(more + 1) : 0;
+	state->root = walk->nr;
+}
+
+/*
+ * Takes the steps that the thread's last walk took from here on, without looking for their rules,
+ * as far as they would be the same.
+ */
+static inline void steps_again(struct state *state)
+{
+	const struct past *past = &state->walk->past;
+	size_t i = state->past, from, room = state->walk->max - state->walk->nr;
+
+	while (i < past->nr && past->links[i].slot < state->slot)
+		i++;
+	state->past = from = i;
+	if (i == past->nr || !same_state(state, &past->links[i], &past->holds[i]))
+		return;
+	while (i + 1 < past->nr && i + 1 - from < room &&
+	       same_step(state, &past->links[i + 1], &past->holds[i + 1]))
+		i++;
+	if (i == from)
+		return;
+	past_take(state, from, i);
+	state->past = i + 1;
+}
+
+#endif

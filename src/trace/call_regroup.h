@@ -1,0 +1,24 @@
+/*
+ * The calls of many threads that share bins, coded once more into bins of one thread each: else
+ * who reads one thread after the other would decode all calls for each of them.
+ */
+#ifndef TRACE_CALL_REGROUP_H
+#define TRACE_CALL_REGROUP_H
+
+#include "trace/trace_calls.h"
+#include "trace/trace_places.h"
+
+struct call_regrouped {
+	struct bin_place *places; /* each thread's in their order, those of several threads mixed */
+	uint32_t *threads;        /* whose they are */
+	size_t nr;
+	void *map; /* of the file: what the places' bins are in */
+	size_t map_size;
+};
+
+/* Of threads that have calls, and are below nr_threads. NULL with errno. */
+struct call_regrouped *call_regroup(const struct places *places, const struct scratch *scratch,
+                                    const uint64_t *nr_calls, uint32_t nr_threads);
+void call_regrouped_free(struct call_regrouped *regrouped);
+
+#endif

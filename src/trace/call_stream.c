@@ -1,0 +1,288 @@
+#include "trace/call_stream.h"
+
+#include "base/map64.h"
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_OPEN 4096 /* calls within calls; a file may say that there is no end to them */
+
+/* A call that was entered. */
+struct open_call {
+	struct call call;
+	struct call_part *parts;
+	uint32_t room;
+	uint64_t leave; /* not behind that of the call around it */
+};
+
+struct call_stream {
+	const struct call_index *index;
+	uint32_t thread;
+	struct call_walk *walk; /* of the calls that are no regions */
+	struct call next;       /* of these */
+	bool more;
+	struct call *regions; /* by time of enter, outer ones first */
+	size_t nr_regions, at;
+	struct map64 unfinished; /* requests that were posted and not completed */
+	struct open_call *stack;
+	unsigned depth, room;
+	uint64_t time; /* of the last moment */
+};
+
+/* --- the first pass: regions, and requests without an end ------------------------------------- */
+
+static bool is_region(const struct call_stream *stream, const struct call *call)
+{
+	const struct trace_region *region = trace_region(stream->index->trace, call->region);
+
+	return region && region->region_class == TRACE_USER_REGION;
+}
+
+static bool is_point(const struct call_stream *stream, const struct call *call)
+{
+	const struct trace_region *region = trace_region(stream->index->trace, call->region);
+
+	return region &&
+	       (region->region_class == TRACE_MARKER || region->region_class == TRACE_VALUE);
+}
+
+static int add_region(struct call_stream *stream, const struct call *call)
+{
+	struct call region = *call;
+
+	region.parts = NULL;
+	region.nr_parts = 0;
+	return ARRAY_ADD(stream->regions, stream->nr_regions, region);
+}
+
+/* Of active requests the last ones are left: nobody completed them. */
+static int count_request(struct map64 *active, const struct call_part *part)
+{
+	unsigned fields = call_part_fields(part->kind);
+
+	if (!(fields & PART_REQUEST) || part->kind == CALL_TEST_FAILED)
+		return 0;
+	if (fields & PART_POSTS)
+		return map64_get(active, part->request) == UINT32_MAX
+		               ? map64_add(active, part->request, 0)
+		               : 0;
+	map64_remove(active, part->request);
+	return 0;
+}
+
+static int first_pass(struct call_stream *stream)
+{
+	struct call_walk *walk = call_walk_thread(stream->index, stream->thread);
+	struct trace_call call;
+	int got, err = 0;
+
+	if (!walk)
+		return -errno;
+	while (!err && (got = call_walk_next(walk, &call)) == 1) {
+		if (is_region(stream, &call.call))
+			err = add_region(stream, &call.call);
+		for (uint32_t i = 0; i < call.call.nr_parts && !err; i++)
+			err = count_request(&stream->unfinished, &call.call.parts[i]);
+	}
+	call_walk_free(walk);
+	return err ? err : got;
+}
+
+static int compare_regions(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	return ORDER(x->enter, y->enter) ?: ORDER(x->depth, y->depth) ?: ORDER(y->leave, x->leave);
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+/* The next call that is no region. */
+static int step(struct call_stream *stream)
+{
+	struct trace_call call;
+	int got;
+
+	do
+		got = call_walk_next(stream->walk, &call);
+	while (got == 1 && is_region(stream, &call.call));
+	stream->more = got == 1;
+	if (got == 1)
+		stream->next = call.call;
+	return got < 0 ? got : 0;
+}
+
+static int stream_open(struct call_stream *stream)
+{
+	int err = first_pass(stream);
+
+	if (err)
+		return err;
+	ARRAY_SORT(stream->regions, stream->nr_regions, compare_regions);
+	stream->walk = call_walk_thread(stream->index, stream->thread);
+	return stream->walk ? step(stream) : -errno;
+}
+
+struct call_stream *call_stream_new(const struct call_index *index, uint32_t thread)
+{
+	struct call_stream *stream = calloc(1, sizeof(*stream));
+	int err = -ENOMEM;
+
+	if (!stream)
+		goto out;
+	stream->index = index;
+	stream->thread = thread;
+	err = stream_open(stream);
+	if (!err)
+		return stream;
+out:
+	call_stream_free(stream);
+	errno = -err;
+	return NULL;
+}
+
+void call_stream_free(struct call_stream *stream)
+{
+	if (!stream)
+		return;
+	call_walk_free(stream->walk);
+	for (unsigned i = 0; i < stream->room; i++)
+		free(stream->stack[i].parts);
+	free(stream->stack);
+	free(stream->regions);
+	map64_fini(&stream->unfinished);
+	free(stream);
+}
+
+bool call_stream_completes(const struct call_stream *stream, uint64_t request)
+{
+	return map64_get(&stream->unfinished, request) == UINT32_MAX;
+}
+
+/* --- what happened next ----------------------------------------------------------------------- */
+
+static int grow_stack(struct call_stream *stream)
+{
+	unsigned before = stream->room;
+
+	if (ARRAY_RESERVE(stream->stack, stream->room, (size_t)stream->depth + 1))
+		return -ENOMEM;
+	if (stream->room > before)
+		memset(stream->stack + before, 0, (stream->room - before) * sizeof(*stream->stack));
+	return 0;
+}
+
+static int compare_requests(const void *a, const void *b)
+{
+	const struct call_part *x = a, *y = b;
+
+	return ORDER(x->request, y->request);
+}
+
+/*
+ * Receives that end in one call stand in the order in which they were posted, for that is the one
+ * in which MPI gives them their messages.
+ */
+static void order_receives(struct call_part *parts, uint32_t nr)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i <= nr; i++) {
+		if (i < nr && parts[i].kind == CALL_RECEIVE_DONE)
+			continue;
+		if (i > first + 1)
+			ARRAY_SORT(parts + first, i - first, compare_requests);
+		first = i + 1;
+	}
+}
+
+static int copy_parts(struct open_call *open, const struct call *call)
+{
+	if (ARRAY_RESERVE(open->parts, open->room, call->nr_parts))
+		return -ENOMEM;
+	if (call->nr_parts)
+		memcpy(open->parts, call->parts, call->nr_parts * sizeof(*call->parts));
+	order_receives(open->parts, call->nr_parts);
+	open->call.parts = open->parts;
+	return 0;
+}
+
+/* What comes next of the calls that are not entered yet; NULL: nothing. */
+static const struct call *coming(const struct call_stream *stream)
+{
+	const struct call *region =
+		stream->at < stream->nr_regions ? &stream->regions[stream->at] : NULL;
+
+	if (!stream->more || !region)
+		return region ? region : stream->more ? &stream->next : NULL;
+	if (region->enter != stream->next.enter)
+		return region->enter < stream->next.enter ? region : &stream->next;
+	return region->depth <= stream->next.depth ? region : &stream->next;
+}
+
+static int consume(struct call_stream *stream, const struct call *call)
+{
+	if (call != &stream->next) {
+		stream->at++;
+		return 0;
+	}
+	return step(stream);
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int enter(struct call_stream *stream, const struct call *call, struct call_moment *moment)
+{
+	struct open_call *open;
+	uint64_t limit;
+	int err = grow_stack(stream);
+
+	if (err)
+		return err;
+	open = &stream->stack[stream->depth];
+	limit = stream->depth ? open[-1].leave : UINT64_MAX;
+	open->call = *call;
+	err = copy_parts(open, call);
+	if (err)
+		return err;
+	stream->time = later(stream->time, call->enter);
+	open->leave = call->leave < limit ? call->leave : limit;
+	*moment = (struct call_moment){
+		.kind = is_point(stream, call) ? CALL_POINT : CALL_ENTERED,
+		.time = stream->time,
+		.call = &open->call,
+	};
+	stream->depth += moment->kind == CALL_ENTERED;
+	err = consume(stream, call);
+	return err ? err : 1;
+}
+
+static int leave(struct call_stream *stream, struct call_moment *moment)
+{
+	const struct open_call *open = &stream->stack[--stream->depth];
+
+	stream->time = later(stream->time, open->leave);
+	*moment = (struct call_moment){
+		.kind = CALL_LEFT,
+		.time = stream->time,
+		.call = &open->call,
+	};
+	return 1;
+}
+
+int call_stream_next(struct call_stream *stream, struct call_moment *moment)
+{
+	const struct call *call = coming(stream);
+	const struct open_call *top = stream->depth ? &stream->stack[stream->depth - 1] : NULL;
+
+	/* What is entered when another one is left is not in it, unless it was said to be. */
+	if (top && (!call || call->enter > top->leave || stream->depth == MAX_OPEN ||
+	            (call->enter == top->leave && call->depth <= top->call.depth)))
+		return leave(stream, moment);
+	return call ? enter(stream, call, moment) : 0;
+}

@@ -1,0 +1,363 @@
+/*
+ * The trace file, version 9. man/adaptrace-trace.5 is the specification; this is the same in C.
+ *
+ *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
+ *
+ * Little-endian. A section is an array of equal entries; the directory says how large one is, so
+ * that a later version can append fields to a structure and older readers step over them. Strings
+ * are offsets into the section STRINGS, each ending with NUL; offset 0 is the empty string.
+ *
+ * The recorder keeps the same arrays in shared memory while it runs (see tables.h), so what a
+ * killed recorder leaves behind is already in this form.
+ */
+#ifndef TRACE_FORMAT_H
+#define TRACE_FORMAT_H
+
+#include "base/stack_cut.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
+#define TRACE_VERSION 9
+
+enum trace_section {
+	TRACE_RUN = 1,    /* one struct trace_run */
+	TRACE_STRINGS,    /* bytes */
+	TRACE_EVENTS,     /* struct trace_event; the index is the kind in bins */
+	TRACE_STREAMS,    /* struct trace_stream */
+	TRACE_MODULES,    /* struct trace_module; the index is the module in frames */
+	TRACE_THREADS,    /* struct trace_thread; the index is the thread in records */
+	TRACE_COMMANDS,   /* struct trace_command */
+	TRACE_REDUCTIONS, /* struct trace_reduction */
+	TRACE_GRANULES, /* uint32_t: for each whole bin of the arena its number in BINS + 1, or 0 */
+	TRACE_BINS,     /* whole bins, as they were in the arena */
+	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
+	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
+	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
+	/* Of instrumented calls; traces without them may miss these. */
+	TRACE_REGIONS,      /* struct trace_region; the index is the region in calls */
+	TRACE_COMMS,        /* struct trace_comm; the index is the communicator in parts of calls */
+	TRACE_MEMBERS,      /* uint32_t: ranks of MPI_COMM_WORLD, in ranges that TRACE_COMMS name */
+	TRACE_PROCESSES,    /* struct trace_process */
+	TRACE_OWNERS,       /* uint32_t: for each thread its process + 1; 0: the one with its pid */
+	TRACE_INSTRUMENTS,  /* struct trace_instrument */
+	TRACE_COUNTERS,     /* struct trace_counter; missing or empty: samples have no counters */
+	TRACE_SOURCE_FILES, /* struct trace_source_file, ascending by path; may be missing */
+	NR_TRACE_SECTIONS
+};
+
+struct trace_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t nr_sections;
+	uint64_t size;     /* of the whole file */
+	uint64_t checksum; /* XXH3-64 of this header with checksum 0, then the directory */
+};
+static_assert(sizeof(struct trace_header) == 32, "fixed by the format");
+
+struct trace_entry {
+	uint32_t section; /* enum trace_section; unknown ones are skipped */
+	uint32_t entry_size;
+	uint64_t offset;   /* from the start of the file */
+	uint64_t size;     /* bytes, a multiple of entry_size */
+	uint64_t checksum; /* XXH3-64 */
+};
+static_assert(sizeof(struct trace_entry) == 32, "fixed by the format");
+
+enum trace_run_flags {
+	TRACE_RUN_ATTACHED = 1,      /* -p: the target was running before; several: no pid */
+	TRACE_RUN_CGROUP = 2,        /* per-CPU events of a cgroup; else inherited events */
+	TRACE_RUN_RECOVERED = 4,     /* made from what a killed recorder left */
+	TRACE_RUN_KERNEL_HIDDEN = 8, /* kernel addresses could not be named */
+	TRACE_RUN_LEFT_CGROUP =
+		16,               /* a process moved itself out of the cgroup: not observed there */
+	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel with all events */
+	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
+	TRACE_RUN_ONE_KIND = 256, /* inherited events counted on one kind of core alone */
+	TRACE_RUN_SPLIT_MISSING = 512,  /* .dwo files were not found: no inlined functions there */
+	TRACE_RUN_SNAPSHOT = 1024,      /* of a recorder that went on */
+	TRACE_RUN_LINES_PACKED = 2048,  /* no lines of files that libelf could not unpack */
+	TRACE_RUN_LINES_REFUSED = 4096, /* no lines of files that are damaged or too large */
+	TRACE_RUN_MISSED_CPU = 8192,    /* one was switched off or on: not observed from then on */
+	TRACE_RUN_KILLED = 16384,       /* a signal ended the command */
+	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
+};
+
+enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
+
+#define TRACE_STACK_CUTS 16 /* room for further reasons */
+static_assert(NR_STACK_CUTS <= TRACE_STACK_CUTS, "reasons without room");
+
+struct trace_run {
+	uint32_t flags;
+	uint32_t stacks;  /* enum trace_stacks */
+	uint32_t command; /* string: arguments, separated by '\x1f'; without any what was sampled */
+	uint32_t host, kernel, cpu_model, version, directory; /* strings */
+	int32_t pid;
+	int32_t exit_status; /* as a shell sees it: 128 + signal when killed; -1: unknown */
+	uint32_t nr_cpus;
+	uint32_t bin_shift, sub_shift; /* sizes of whole and of sub-bins: 1 << shift bytes */
+	uint32_t max_overhead;         /* thousandths; 0: no guard */
+	uint64_t real_start;           /* CLOCK_REALTIME at start, ns since 1970 */
+	uint64_t start, end; /* CLOCK_MONOTONIC ns; every time in the trace is of this clock */
+	uint64_t budget, used,
+		contexts;      /* bytes: the arena, what held something, tree with index */
+	uint64_t peak_rss;     /* of the recorder, bytes */
+	uint64_t recorder_cpu; /* ns of CPU time that the recorder used while the target ran */
+	uint64_t sample_price; /* ns that one sample costs the target, as measured; 0: not measured
+	                        */
+	uint64_t late;         /* records that arrived behind the merge front */
+	uint64_t malformed;    /* records that made no sense */
+	uint64_t lost_records; /* mmap, comm, fork, exit records that the kernel dropped */
+	uint64_t truncated_stacks; /* samples whose stack does not reach its root */
+	uint64_t stitched_stacks;  /* samples completed from the thread's previous stack */
+	uint64_t folded_contexts;  /* samples whose context found no room in the tree */
+	uint64_t refused_modules, folded_threads, refused_strings;
+	uint64_t drain_latency; /* longest wait of a record for the recorder, ns */
+	uint64_t seed;
+	uint64_t records;    /* bytes of samples alone */
+	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
+	/* Older traces end here. */
+	uint64_t delay; /* ns that sampling was to start later than it could have; 0: at once */
+	uint64_t refused_mappings; /* of code: no room in a process's table, or not readable */
+	uint64_t unanswered_files; /* names are missing: their file systems did not answer */
+	uint64_t built_stacks;     /* of all samples but those dropped as they came; 0: not known */
+	uint64_t cut_stacks[TRACE_STACK_CUTS]; /* truncated_stacks, by enum stack_cut */
+	uint64_t max_stack; /* frames that were to be kept of a stack; 0: not known */
+};
+
+#define TRACE_RUN_LEAST offsetof(struct trace_run, delay)
+
+enum trace_unit {
+	TRACE_NS,
+	TRACE_COUNT,
+	TRACE_CALLS /* not sampled: the kind of the bins with instrumented calls */
+};
+
+/*
+ * An event that was sampled, or, behind all of these, a kind of instrumented calls, which has
+ * taken, stored and floor alone. A stored sample of it stands for base_period << max(floor,
+ * initial_shift) units, with the base_period of its stream.
+ */
+struct trace_event {
+	uint32_t name;          /* string */
+	uint32_t unit;          /* enum trace_unit */
+	uint64_t base_period;   /* nominal, at shift 0 */
+	uint32_t initial_shift; /* sampling started at base_period << initial_shift */
+	uint32_t floor;         /* in the end */
+	uint64_t taken, stored; /* samples delivered by the kernel; still in the bins */
+	uint64_t exact;         /* the kernel's own total over the run, in the unit; 0: not known */
+};
+
+enum trace_counter_flags {
+	TRACE_COUNTER_KERNEL = 1, /* counted by the kernel itself: a total of 0 means that */
+	TRACE_COUNTER_TOTAL = 2,  /* total, enabled and running are known */
+};
+
+/*
+ * An event that was read with every sample of another one. Bins with samples of that one have the
+ * totals of its own first, then those of its counters in this order.
+ */
+struct trace_counter {
+	uint32_t name;  /* string */
+	uint32_t unit;  /* enum trace_unit */
+	uint32_t event; /* with whose samples it was read */
+	uint32_t flags;
+	uint64_t total;            /* the kernel's own over the run, in the unit */
+	uint64_t enabled, running; /* ns: meant to count, over all CPUs; and did */
+};
+static_assert(sizeof(struct trace_counter) == 40, "fixed by the format");
+
+/* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
+#define TRACE_ANY_CPU UINT32_MAX
+
+struct trace_stream {
+	uint32_t event, cpu;
+	uint64_t base_period;
+	uint64_t lost, throttled; /* samples; times the kernel throttled */
+};
+
+enum trace_module_flags {
+	TRACE_MODULE_UNSEEN = 1, /* its file was not: offsets are those of its bytes */
+	TRACE_MODULE_NO_ELF = 2, /* UNSEEN, because its file is no ELF file */
+};
+
+struct trace_module {
+	uint32_t path; /* string */
+	uint8_t kind;  /* enum module_kind */
+	uint8_t build_id_size;
+	uint8_t build_id[20];
+	uint16_t flags; /* enum trace_module_flags */
+	int32_t pid;    /* of code without a file; else 0 */
+	uint64_t window;
+};
+static_assert(sizeof(struct trace_module) == 40, "fixed by the format");
+
+enum trace_thread_flags {
+	TRACE_THREAD_ENDED = 1,
+	TRACE_THREAD_EXACT = 2,  /* exact is known */
+	TRACE_THREAD_FOLDED = 4, /* stands for many: all later tasks of its command */
+};
+
+struct trace_thread {
+	int32_t pid, tid; /* 0: TRACE_THREAD_FOLDED */
+	uint32_t comm;    /* string */
+	uint32_t flags;
+	uint64_t start, end; /* first seen and ended, ns; end 0: it outlived the recording */
+	uint64_t exact;      /* the kernel's own total of event 0, in its unit */
+};
+static_assert(sizeof(struct trace_thread) == 40, "fixed by the format");
+
+/* Totals of a command over all its tasks, those without a surviving sample included. */
+struct trace_command {
+	uint32_t comm;  /* string */
+	uint32_t flags; /* TRACE_THREAD_EXACT: exact covers all its tasks that event 0 counted in */
+	uint64_t tasks;
+	uint64_t exact;      /* of event 0 */
+	uint64_t unobserved; /* ns of CPU time after the kernel stopped observing tasks */
+};
+
+struct trace_reduction {
+	uint64_t time;
+	uint32_t event;
+	uint32_t cause; /* enum hmb_cause */
+	uint32_t floor; /* the event's lowest open level since then */
+	uint32_t bins;  /* given back */
+};
+static_assert(sizeof(struct trace_reduction) == 24, "fixed by the format");
+
+struct trace_symbol {
+	uint32_t module;
+	uint32_t lo, hi; /* offsets [lo, hi) */
+	uint32_t name;   /* string; 0: bounds of a function without a name */
+};
+static_assert(sizeof(struct trace_symbol) == 16, "fixed by the format");
+
+/* A place in the source code, inside a function or a call that was inlined. */
+struct trace_source {
+	uint32_t function; /* string; 0: not an inlined one, but that of the symbol */
+	uint32_t file;     /* string; 0: not known */
+	uint32_t line;     /* 0: none in particular */
+	uint32_t caller; /* where the call was inlined: an earlier source's index + 1; 0: nowhere */
+};
+static_assert(sizeof(struct trace_source) == 16, "fixed by the format");
+
+/* What tells a source file from a later one with its path; what is not known is 0. */
+struct trace_source_file {
+	uint32_t path;    /* string */
+	uint32_t known;   /* enum source_known */
+	uint64_t size;    /* bytes, when names were read */
+	uint64_t changed; /* ns since 1970 */
+	uint64_t hash;    /* XXH3-64 of the text at that time */
+	uint8_t md5[16];  /* of the text that was compiled */
+};
+static_assert(sizeof(struct trace_source_file) == 48, "fixed by the format");
+
+/*
+ * The source of the frames in the bins from this offset on, up to the next entry or the end of the
+ * function. Of addresses that are no frames in the bins it says nothing.
+ */
+struct trace_line {
+	uint32_t module, offset;
+	uint32_t source; /* index + 1; 0: not known */
+};
+static_assert(sizeof(struct trace_line) == 12, "fixed by the format");
+
+enum trace_region_class {
+	TRACE_MPI_OTHER,          /* set-up, communicators, requests without a message, … */
+	TRACE_MPI_POINT_TO_POINT, /* what sends, receives, or waits for that */
+	TRACE_MPI_COLLECTIVE,
+	TRACE_MPI_ONE_SIDED,
+	TRACE_MPI_IO,
+	TRACE_USER_REGION, /* the rest: what the program itself marks */
+	TRACE_MARKER,
+	TRACE_VALUE,
+	NR_TRACE_REGION_CLASSES
+};
+
+static inline int trace_region_is_mpi(uint32_t region_class)
+{
+	return region_class <= TRACE_MPI_IO;
+}
+
+struct trace_region {
+	uint32_t name;         /* string */
+	uint32_t region_class; /* enum trace_region_class */
+	uint32_t file, line;   /* string, of user regions; 0: not known */
+};
+static_assert(sizeof(struct trace_region) == 16, "fixed by the format");
+
+#define TRACE_COMM_WORLD_ID 1 /* the id of every process's MPI_COMM_WORLD */
+
+enum trace_comm_flags {
+	TRACE_COMM_SELF = 1,  /* MPI_COMM_SELF, of whichever process uses it */
+	TRACE_COMM_INTER = 2, /* peers are ranks of the remote group */
+	TRACE_COMM_FREED = 4,
+	TRACE_COMM_WINDOW = 8, /* of a window's or file's own, made for the trace alone */
+	TRACE_COMM_FILE = 16,  /* a file that its parent opened; nobody is a member */
+};
+
+struct trace_comm {
+	uint64_t id;           /* the same in all processes of the job; 0: none */
+	uint32_t name;         /* string */
+	uint32_t parent;       /* index + 1 of an earlier one; 0: none */
+	uint32_t first_member; /* in MEMBERS, in order of rank: those of the local group, … */
+	uint32_t nr_members;
+	uint32_t nr_remote; /* … then those of the remote group of an intercommunicator */
+	uint32_t flags;     /* enum trace_comm_flags */
+};
+static_assert(sizeof(struct trace_comm) == 32, "fixed by the format");
+
+enum trace_process_flags {
+	TRACE_PROCESS_MPI = 1,       /* it called MPI_Init */
+	TRACE_PROCESS_FINALIZED = 2, /* and MPI_Finalize; else it was aborted or killed */
+	TRACE_PROCESS_ALL = 4,       /* all others belong to it: the recorder ran for this rank */
+};
+
+enum trace_clock {
+	TRACE_CLOCK_MONOTONIC,
+	TRACE_CLOCK_COUNTER, /* the processor's time-stamp counter, calibrated against it */
+};
+
+/* A process whose calls were recorded, or that is a rank of a job. */
+struct trace_process {
+	int32_t pid;
+	int32_t rank; /* in MPI_COMM_WORLD; -1: none */
+	uint32_t world_size;
+	uint32_t flags;        /* enum trace_process_flags */
+	uint32_t library;      /* string: of MPI, as it calls itself */
+	uint32_t thread_level; /* as provided by MPI_Init_thread, 0 … 3 */
+	uint32_t host;         /* string; 0: the run's */
+	uint32_t clock;        /* enum trace_clock */
+	uint64_t start, end;   /* MPI_Init left, MPI_Finalize entered; 0: not known */
+	uint64_t lost;         /* calls that found no room on their way to the recorder */
+	uint64_t clock_error;  /* ns by which times of calls may differ from those of samples */
+	/* What adaptrace merge did: times of the process are those it recorded + offset, at the
+	   start; the drift until the end of the run is added linearly. */
+	int64_t offset, drift; /* ns */
+	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
+};
+static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
+
+enum trace_policy {
+	TRACE_POLICY_ALL,
+	TRACE_POLICY_CLASS,
+	TRACE_POLICY_DEPTH,
+	TRACE_POLICY_DURATION,
+	NR_TRACE_POLICIES
+};
+
+/* How a kind of calls was kept. */
+struct trace_instrument {
+	uint32_t event;  /* of the bins */
+	uint32_t policy; /* enum trace_policy: what goes first when the share is used up */
+	uint64_t share;  /* bytes of the buffer; 0: all of it */
+	uint64_t from,
+		to;    /* all calls between these times are stored; equal: there is no such time */
+	uint64_t lost; /* calls that found no room on their way to the recorder */
+};
+static_assert(sizeof(struct trace_instrument) == 40, "fixed by the format");
+
+#endif

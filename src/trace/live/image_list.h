@@ -1,0 +1,31 @@
+/* The images of a user's recorders in /dev/shm: of those at work, and of those that were killed. */
+#ifndef TRACE_LIVE_IMAGE_LIST_H
+#define TRACE_LIVE_IMAGE_LIST_H
+
+#include "trace/live/shm_image.h"
+
+#include <stdint.h>
+
+struct image_entry {
+	char *file;
+	/* What the recorder writes or would have written, absolute. NULL: of another version of
+	 * adaptrace, or damaged. */
+	char *trace_path;
+	enum image_holder holder;
+	uint64_t size; /* bytes of memory that it takes */
+	int64_t end;   /* seconds since 1970: its recorder's last word */
+};
+
+struct image_list {
+	struct image_entry *entries; /* by path, without one last; of one path the latest first */
+	size_t nr;
+};
+
+/*
+ * Those that are the user's own and nobody else's to
+ * read, up to a number that no honest user reaches. Files of others are passed over. 0 or -errno.
+ */
+int image_list_make(struct image_list *list);
+void image_list_free(struct image_list *list);
+
+#endif

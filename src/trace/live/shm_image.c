@@ -1,0 +1,388 @@
+#include "trace/live/shm_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+char *image_absolute(const char *path)
+{
+	char *for_dir = strdup(path), *for_base = strdup(path), *folder = NULL, *absolute = NULL;
+
+	if (for_dir && for_base)
+		folder = realpath(dirname(for_dir), NULL);
+	if (folder && asprintf(&absolute, "%s/%s", folder, basename(for_base)) < 0)
+		absolute = NULL;
+	free(folder);
+	free(for_dir);
+	free(for_base);
+	return absolute ? absolute : strdup(path);
+}
+
+static char *image_name(const char *trace_path, const char *suffix)
+{
+	char *absolute = image_absolute(trace_path), *name = NULL;
+
+	if (absolute &&
+	    asprintf(&name, IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
+	             (unsigned long long)XXH3_64bits(absolute, strlen(absolute)), suffix) < 0)
+		name = NULL;
+	free(absolute);
+	return name;
+}
+
+/*
+ * Who holds the lock: a recorder all of the file, and who has to do with a leftover all but the
+ * first byte.
+ */
+enum holder { RECORDER, RECOVERY };
+
+/*
+ * Locks belong to the open file, so that they are seen within one process, too. -EBUSY: a recorder
+ * has it, -EALREADY: a recovery.
+ */
+static int image_lock(int fd, enum holder holder)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = holder};
+	int err;
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	err = -errno;
+	if (err != -EAGAIN && err != -EACCES)
+		return err;
+	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK && lock.l_start == RECOVERY)
+		return -EALREADY;
+	return -EBUSY;
+}
+
+/* A file of that name which is the user's own and nobody else's to read. */
+static int own_open(const char *name, int flags)
+{
+	int fd = open(name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err = 0;
+	struct stat stat;
+
+	if (fd < 0)
+		return errno == ELOOP || errno == EISDIR || errno == ENXIO ? -EACCES : -errno;
+	if (fstat(fd, &stat))
+		err = -errno;
+	else if (!S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_mode & 077)
+		err = -EACCES;
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* Whether the file still has the name; -ENOENT: it has gone, or is another's. */
+static int check_name(const char *name, int fd)
+{
+	struct stat named, open;
+
+	if (stat(name, &named) || fstat(fd, &open))
+		return -errno;
+	return named.st_dev == open.st_dev && named.st_ino == open.st_ino ? 0 : -ENOENT;
+}
+
+/* One whose recorder is dead; locked. */
+static int leftover_open(const char *name)
+{
+	int fd = own_open(name, O_RDWR), err;
+
+	if (fd < 0)
+		return fd;
+	err = image_lock(fd, RECOVERY);
+	if (!err) /* it may have been recovered or put aside before we had the lock */
+		err = check_name(name, fd);
+	if (!err)
+		return fd;
+	close(fd);
+	return err;
+}
+
+/* One whose recorder lives. */
+static int living_open(const char *name)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = RECOVERY};
+	int fd = own_open(name, O_RDONLY);
+
+	if (fd < 0 || (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+/* A file beyond the limit would be a signal, not an error. */
+static bool size_allowed(size_t size)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+static int image_create_file(struct image *image)
+{
+	int fd, err = -EFBIG;
+	void *memory;
+
+	if (!size_allowed(image->size))
+		return err;
+	fd = open(IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask is: recover asks for that */
+	err = image_lock(fd, RECORDER);
+	if (err || ftruncate(fd, (off_t)image->size))
+		goto out;
+	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory == MAP_FAILED)
+		goto out;
+	madvise(memory, image->size,
+	        MADV_DONTFORK); /* a child may live longer, and uses none of it */
+	image->memory = memory;
+	image->fd = fd;
+	return 0;
+out:
+	err = err ? err : -errno;
+	close(fd);
+	return err;
+}
+
+static int image_create_anonymous(struct image *image)
+{
+	void *memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -ENOMEM;
+	madvise(memory, image->size, MADV_DONTFORK);
+	image->memory = memory;
+	return 0;
+}
+
+int image_create(struct image *image, size_t size, const char *trace_path)
+{
+	*image = (struct image){.size = size, .fd = -1};
+	if (trace_path && !image_create_file(image)) {
+		image->name = image_name(trace_path, "");
+		if (image->name)
+			return 0;
+		image_close(image);
+		*image = (struct image){.size = size, .fd = -1};
+	}
+	return image_create_anonymous(image);
+}
+
+size_t image_room(const struct image *image)
+{
+	struct statvfs shm;
+
+	/* A file system without a limit has no blocks. */
+	if (image->fd < 0 || fstatvfs(image->fd, &shm) || !shm.f_blocks)
+		return SIZE_MAX;
+	return (size_t)shm.f_bavail * shm.f_frsize;
+}
+
+int image_reserve(struct image *image, size_t offset, size_t size)
+{
+	int err = 0;
+
+	if (offset > image->size || size > image->size - offset)
+		return -ENOSPC;
+	/* Who is stopped or frozen meanwhile, and goes on, had no room for older kernels. */
+	if (image->fd >= 0 && size)
+		do
+			err = posix_fallocate(image->fd, (off_t)offset, (off_t)size);
+		while (err == EINTR);
+	return -err;
+}
+
+/* Puts the leftover of that name aside, unless its recorder lives. */
+static int leftover_keep(const char *name)
+{
+	char old[PATH_MAX];
+	int fd, err = 0;
+
+	fd = leftover_open(name);
+	if (fd < 0)
+		return fd;
+	snprintf(old, sizeof(old), "%s.old", name);
+	if (rename(name, old))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static int image_link(const struct image *image)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", image->fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, image->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+void image_publish(struct image *image)
+{
+	int err;
+
+	if (image->fd < 0)
+		return;
+	err = image_link(image);
+	if (err == -EEXIST) {
+		err = leftover_keep(image->name);
+		image->kept_leftover = !err;
+		if (!err || err == -ENOENT)
+			err = image_link(image);
+	}
+	if (!err)
+		return;
+	image->name_taken = err == -EBUSY || err == -EALREADY ? err : 0;
+	free(image->name);
+	image->name = NULL;
+}
+
+static int image_map(struct image *image, int protection, int flags)
+{
+	struct stat stat;
+	void *memory;
+
+	if (fstat(image->fd, &stat))
+		return -errno;
+	if (stat.st_size <= 0)
+		return -EBADMSG;
+	image->size = (size_t)stat.st_size;
+	memory = mmap(NULL, image->size, protection, flags | MAP_NORESERVE, image->fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	image->memory = memory;
+	return 0;
+}
+
+static const char *const suffixes[] = {"", ".old"};
+
+int image_peek(const char *name, enum image_holder *holder)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	int fd = own_open(name, O_RDONLY);
+
+	if (fd < 0)
+		return fd;
+	*holder = IMAGE_NOBODY;
+	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
+		*holder = lock.l_start == RECOVERY ? IMAGE_RECOVERY : IMAGE_RECORDER;
+	/* A recorder that ends takes the name away before it gives the lock back. */
+	if (!check_name(name, fd))
+		return fd;
+	close(fd);
+	return -ENOENT;
+}
+
+bool image_held(const char *trace_path, enum image_holder wanted)
+{
+	bool held = false;
+
+	for (unsigned i = 0; !held && i < 2; i++) {
+		char *name = image_name(trace_path, suffixes[i]);
+		enum image_holder holder;
+		int fd = name ? image_peek(name, &holder) : -ENOMEM;
+
+		held = fd >= 0 && holder == wanted;
+		if (fd >= 0)
+			close(fd);
+		free(name);
+	}
+	return held;
+}
+
+bool image_is_named(const char *name, const char *trace_path)
+{
+	bool is = false;
+
+	for (unsigned i = 0; !is && i < 2; i++) {
+		char *right = image_name(trace_path, suffixes[i]);
+
+		is = right && !strcmp(name, right);
+		free(right);
+	}
+	return is;
+}
+
+char *image_found(const char *trace_path)
+{
+	struct stat stat;
+
+	for (unsigned i = 0; i < 2; i++) {
+		char *name = image_name(trace_path, suffixes[i]);
+
+		if (name && !lstat(name, &stat))
+			return name;
+		free(name);
+	}
+	return NULL;
+}
+
+int image_open(struct image *image, const char *trace_path)
+{
+	int err = -ENOENT, first = 0;
+
+	*image = (struct image){.fd = -1};
+	/* While a new recorder writes this trace, an older leftover can be had all the same. */
+	for (unsigned i = 0; i < 2 && image->fd < 0; i++) {
+		free(image->name);
+		image->name = image_name(trace_path, suffixes[i]);
+		if (!image->name)
+			return -ENOMEM;
+		image->fd = leftover_open(image->name);
+		if (!i)
+			first = image->fd;
+	}
+	err = image->fd < 0 ? (first == -ENOENT ? image->fd : first)
+	                    : image_map(image, PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	if (err)
+		image_close(image);
+	return err;
+}
+
+int image_watch(struct image *image, const char *trace_path)
+{
+	int err;
+
+	*image = (struct image){.fd = -1, .name = image_name(trace_path, "")};
+	if (!image->name)
+		return -ENOMEM;
+	image->fd = living_open(image->name);
+	err = image->fd < 0 ? image->fd : image_map(image, PROT_READ, MAP_SHARED);
+	if (err)
+		image_close(image);
+	return err;
+}
+
+void image_close(struct image *image)
+{
+	if (image->memory)
+		munmap(image->memory, image->size);
+	if (image->fd >= 0)
+		close(image->fd);
+	free(image->name);
+	*image = (struct image){.fd = -1};
+}
+
+/* Others may have put the file aside, or a newer one in its place. */
+void image_unlink(struct image *image)
+{
+	if (image->name && !check_name(image->name, image->fd))
+		unlink(image->name);
+	free(image->name);
+	image->name = NULL;
+}

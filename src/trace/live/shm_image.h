@@ -1,0 +1,84 @@
+/*
+ * The memory of a recording that outlives its recorder: a private file in /dev/shm.
+ *
+ *     /dev/shm/adaptrace-UID-HASH        HASH: of the absolute path of the trace to be written
+ *     /dev/shm/adaptrace-UID-HASH.old    what an earlier killed recorder of that trace left
+ *
+ * The file gets its name when it is locked and laid out, never before. The lock lasts as long as
+ * the recorder, so a file that can be locked is a leftover. A new recorder keeps one leftover
+ * aside.
+ */
+#ifndef TRACE_LIVE_SHM_IMAGE_H
+#define TRACE_LIVE_SHM_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define IMAGE_FOLDER "/dev/shm"
+
+struct image {
+	unsigned char *memory; /* zeroed at first */
+	size_t size;
+	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
+	char *name;         /* of the file; NULL: it has none */
+	bool kept_leftover; /* an earlier recorder's file was put aside */
+	int name_taken;     /* -EBUSY: by a recorder that lives, -EALREADY: by one that recovers */
+};
+
+/*
+ * Reserves address space of this size, in a file where that is possible, else anonymous. Nothing
+ * of it may be touched before image_reserve(). 0 or -ENOMEM.
+ */
+int image_create(struct image *image, size_t size, const char *trace_path);
+
+/* Bytes that could be reserved now, by anybody. */
+size_t image_room(const struct image *image);
+
+/* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
+int image_reserve(struct image *image, size_t offset, size_t size);
+
+/* Gives the file its name. Where that fails nobody can recover it, but it serves. */
+void image_publish(struct image *image);
+
+/*
+ * The leftover for this trace path, mapped privately: writes stay in this process. 0, -ENOENT,
+ * -EBUSY: its recorder lives, -EALREADY: somebody else has it open like this, -EACCES: another
+ * user's or open to others, -errno.
+ */
+int image_open(struct image *image, const char *trace_path);
+
+/*
+ * What has the name of a file for this trace path, whoever it belongs to; to be freed. NULL:
+ * nothing, or no memory.
+ */
+char *image_found(const char *trace_path);
+
+/* The trace path with its folder resolved, which need not exist; to be freed. NULL: no memory. */
+char *image_absolute(const char *trace_path);
+
+/* Whether a file with this name in IMAGE_FOLDER, path included, belongs to this trace path. */
+bool image_is_named(const char *name, const char *trace_path);
+
+enum image_holder { IMAGE_NOBODY, IMAGE_RECORDER, IMAGE_RECOVERY };
+
+/* Whether there is a file for this trace path, of the user's own, that this one has. */
+bool image_held(const char *trace_path, enum image_holder wanted);
+
+/*
+ * Opens a file of that name to be read, and tells who has it locked; itself it locks nothing, so
+ * nobody is disturbed. A descriptor, -ENOENT, -EACCES as above, -errno.
+ */
+int image_peek(const char *name, enum image_holder *holder);
+
+/*
+ * The file of a recorder at work, to be read alone, as it changes. 0, -ENOENT: there is none at
+ * work, -EACCES as above, -errno.
+ */
+int image_watch(struct image *image, const char *trace_path);
+
+/* The file stays if it is still named; see image_unlink(). */
+void image_close(struct image *image);
+/* Takes the name from the file, if it still has it. */
+void image_unlink(struct image *image);
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * The tables of a run while it is recorded: arrays in the trace's own form, in memory that outlives
+ * a killed recorder. One file holds them together with the arena of the buffer:
+ *
+ *     image header | ledger | run | strings | events | streams | modules | threads | commands |
+ *     regions | communicators | members | processes | owners | instruments | counters | arena
+ *
+ * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
+ * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
+ * so that a full /dev/shm is an error of one call and never a fault. Where /dev/shm has no room for
+ * the arena to begin with, anonymous memory serves, and a killed recorder leaves nothing.
+ *
+ * All adds return an index or offset; when a table is full, or memory is refused, they return its
+ * stand-in (0, or what the call says) and count.
+ */
+#ifndef TRACE_LIVE_TABLES_H
+#define TRACE_LIVE_TABLES_H
+
+#include "hmb/hmb.h"
+#include "trace/format.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define TABLES_MAX_EVENTS    HMB_MAX_KINDS
+#define TABLES_MAX_STREAMS   (1 << 16)
+#define TABLES_MAX_MODULES   (1 << 16)
+#define TABLES_MAX_THREADS   (1 << 16)
+#define TABLES_MAX_COMMANDS  (1 << 13)
+#define TABLES_MAX_STRINGS   (8 << 20) /* bytes */
+#define TABLES_MAX_REGIONS   (1 << 14)
+#define TABLES_MAX_COMMS     (1 << 16)
+#define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
+#define TABLES_MAX_PROCESSES (1 << 16)
+#define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
+
+struct tables;
+
+/*
+ * Memory for a run with this budget. trace_path is the file that the trace will be written to: it
+ * names the image, so that recover finds it. NULL with errno.
+ */
+struct tables *tables_new(size_t budget, const char *trace_path);
+/* Unlinks the image, unless it is to be kept. */
+void tables_free(struct tables *tables);
+/* Leaves the image for recover: the trace could not be written. */
+void tables_keep(struct tables *tables);
+
+/*
+ * Whether a killed recorder would leave an image. It would not where /dev/shm has no room, or where
+ * another recorder that lives writes the same trace.
+ */
+bool tables_recoverable(const struct tables *tables);
+/* Whether it is not because a recorder or a recovery at work has the trace's name. */
+int tables_name_taken(const struct tables *tables);
+/*
+ * Whether an earlier recorder of this trace was killed and its image was put aside;
+ * tables_recover() finds it once this recorder is done. At most one is kept.
+ */
+bool tables_kept_leftover(const struct tables *tables);
+
+/* The arena, of which only what was asked of tables_reserve_arena() may be touched. */
+void *tables_arena(struct tables *tables);
+/* An arena_reserve_fn, for these tables: no more than the budget. 0 or -errno. */
+int tables_reserve_arena(void *arg, size_t size);
+size_t tables_budget(const struct tables *tables);
+struct hmb_ledger *tables_ledger(const struct tables *tables);
+/* refused_strings and folded_threads are counted by the tables; the rest is the caller's. */
+struct trace_run *tables_run(const struct tables *tables);
+
+/* The offset of a string, stored once; 0 (the empty string) where the heap is full. */
+uint32_t tables_string(struct tables *tables, const char *string);
+const char *tables_string_at(const struct tables *tables, uint32_t offset);
+
+/*
+ * The same for the name of a command. Where the table of commands is full, all further ones are
+ * "[other commands]": a target that renames itself for ever leaves room for other strings.
+ */
+uint32_t tables_comm(struct tables *tables, const char *comm);
+
+/* Entries live as long as the tables, and stay where they are. NULL: refused. */
+struct trace_event *tables_add_event(struct tables *tables);
+struct trace_stream *tables_add_stream(struct tables *tables);
+struct trace_counter *tables_add_counter(struct tables *tables);
+/* NULL: there is no such entry. */
+struct trace_event *tables_event(const struct tables *tables, uint32_t event);
+struct trace_stream *tables_stream(const struct tables *tables, uint32_t stream);
+struct trace_counter *tables_counter(const struct tables *tables, uint32_t counter);
+/* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
+struct trace_module *tables_module(struct tables *tables, uint16_t id);
+
+/*
+ * Threads. A slot is taken with the first sample of a task and reused when the task has ended and
+ * none of its samples is stored any more. When every slot holds a living task or stored samples, or
+ * memory is refused, all further tasks of a command share one slot (TRACE_THREAD_FOLDED), as do
+ * those without a number, which are the CPUs' idle tasks.
+ *
+ * The totals of commands are the caller's to count, at every task's start and end, for most tasks
+ * of a fork storm never get here.
+ */
+uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t comm,
+                           uint64_t time);
+/* NULL: there is no such thread. */
+struct trace_thread *tables_thread(const struct tables *tables, uint32_t thread);
+/* A sample of this kind and level was stored for the thread. */
+void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind, unsigned level);
+/* The task's last word: its slot must not be used for it again. */
+void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
+
+/* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
+ */
+struct trace_command *tables_command(struct tables *tables, uint32_t comm);
+/* In the order of their mention; NULL: there are no more. */
+struct trace_command *tables_command_at(const struct tables *tables, uint32_t index);
+
+/*
+ * What instrumented calls refer to. UINT32_MAX: there is no room. Entries stay where they are;
+ * what becomes known later may be written into them.
+ */
+uint32_t tables_add_region(struct tables *tables, const struct trace_region *region);
+/*
+ * members: nr_members + nr_remote ranks of MPI_COMM_WORLD; NULL: they are counted from 0 on.
+ * first_member is filled in.
+ */
+uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
+                         const uint32_t *members);
+/*
+ * A key by which a communicator is found again, in one trace or in those of several ranks. The two
+ * sides of an intercommunicator have one id and see different groups, so they have two keys.
+ */
+uint64_t tables_comm_key(const struct trace_comm *comm, const uint32_t *members);
+uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);
+uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
+/* NULL: there is no such entry. */
+struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
+struct trace_process *tables_process(const struct tables *tables, uint32_t process);
+struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);
+/* For threads whose pid does not tell their process. False: there is no room. */
+bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
+
+/* What the trace writer reads. */
+struct table {
+	const void *entries;
+	size_t nr, entry_size;
+};
+
+struct table tables_section(const struct tables *tables, enum trace_section section);
+
+/*
+ * The image that a killed recorder left for this trace path, mapped privately; NULL with errno:
+ * ENOENT none, EBUSY its recorder still lives, EALREADY it is being recovered, EBADMSG it makes no
+ * sense, EACCES not the user's own. It is unlinked by tables_free() only after tables_recovered().
+ */
+struct tables *tables_recover(const char *trace_path);
+void tables_recovered(struct tables *tables);
+
+/*
+ * A copy of what the recorder of this trace, which is at work and takes no notice, holds at a
+ * moment of this call. NULL with errno: ENOENT: there is no such recorder, or it keeps nothing in
+ * /dev/shm; EBADMSG, EACCES as above.
+ */
+struct tables *tables_snapshot(const char *trace_path);
+
+#endif

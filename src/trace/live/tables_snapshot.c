@@ -1,0 +1,73 @@
+/* The tables of a recorder at work, copied while it goes on. */
+#include "hmb/arena_snapshot.h"
+#include "trace/live/tables_layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts are stored last, so what they count is whole. */
+static void copy_section(struct tables *to, const struct tables *from, enum trace_section section)
+{
+	struct table_kind kind = table_kind(section);
+	uint32_t nr = __atomic_load_n(&from->header->nr[section], __ATOMIC_ACQUIRE);
+
+	if (nr > kind.max)
+		nr = (uint32_t)kind.max;
+	if (nr)
+		memcpy(table_entry(to, section, 0), table_entry(from, section, 0),
+		       nr * kind.entry_size);
+	to->header->nr[section] = nr;
+}
+
+/*
+ * The buffer first: what its records refer to was in the tables before them. Its levels last: a
+ * thread's place goes to another when the levels of its samples are closed.
+ */
+static int copy_image(struct tables *to, struct tables *from)
+{
+	int err = hmb_snapshot(tables_arena(to), tables_ledger(to), tables_arena(from),
+	                       tables_budget(to), tables_ledger(from));
+
+	for (unsigned s = 0; !err && s < NR_TRACE_SECTIONS; s++)
+		if (table_kind(s).max)
+			copy_section(to, from, s);
+	if (!err)
+		hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
+	return err;
+}
+
+static int copy_living(struct tables *to, struct tables *from)
+{
+	int err = image_create(&to->image, from->image.size, NULL);
+
+	if (err)
+		return err;
+	from->header = (void *)from->image.memory;
+	to->header = (void *)to->image.memory;
+	memcpy(to->header, from->header, sizeof(*to->header));
+	err = tables_check_layout(to);
+	from->layout = to->layout;
+	if (!err)
+		err = copy_image(to, from);
+	return err ? err : tables_check(to);
+}
+
+struct tables *tables_snapshot(const char *trace_path)
+{
+	struct tables *to = calloc(1, sizeof(*to)), from = {.image.fd = -1};
+	int err = -ENOMEM;
+
+	if (to) {
+		to->image.fd = -1;
+		err = image_watch(&from.image, trace_path);
+	}
+	if (!err)
+		err = copy_living(to, &from);
+	image_close(&from.image);
+	if (!err)
+		return to;
+	tables_free(to);
+	errno = -err;
+	return NULL;
+}

@@ -1,0 +1,41 @@
+/*
+ * The traces of all ranks of a job as one.
+ *
+ * What comes out is a trace like any other, in a buffer of its own: events that ran at different
+ * periods are thinned to the one that doubled most often, so that a sample of any rank weighs the
+ * same where all began with one period, and where the buffer is too small for everything, levels
+ * are closed as while recording. Samples are gone through by time, all traces at once, so that
+ * memory does not grow with their lengths.
+ */
+#ifndef TRACE_MERGE_MERGE_H
+#define TRACE_MERGE_MERGE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MERGE_WHY_SIZE    (2 * PATH_MAX + 512) /* two paths are part of it */
+#define MERGE_MAX_DEFAULT ((size_t)1 << 30)    /* bytes of the buffer where nothing is said */
+
+struct merge_config {
+	char *const *paths;
+	size_t nr;
+	size_t budget; /* bytes of the buffer; 0: as much as the traces hold, within bounds */
+};
+
+struct merge_result {
+	uint32_t nr_ranks, nr_hosts;
+	uint64_t bytes;       /* of the file */
+	uint64_t clock_error; /* ns, of the worst host; UINT64_MAX: no messages told, real time did
+	                       */
+	bool uncounted;   /* there were counters, but not the same everywhere: they are left out */
+	bool uneven;      /* an event began with other periods in other traces: weights differ */
+	uint64_t thinned; /* samples left out, because another rank's had a longer period */
+};
+
+/* 0 or -errno; then why says in one line what is wrong and the way out. */
+int merge_write(const char *path, const struct merge_config *config, struct merge_result *result,
+                char why[MERGE_WHY_SIZE]);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * What the counters of the inputs become in the trace that they are merged into: the same counters,
+ * where all inputs that sampled the first event had these with it.
+ *
+ * Streams of the new trace are threads, whatever they were: what was counted since the sample
+ * before in the old stream is added to the totals of the sample's thread. So every sample keeps
+ * what it had, and what is thinned out stays in the totals. But readers believe no totals of a
+ * thread that stands for many, as for the idle tasks: where there is one, streams are the CPUs.
+ */
+#ifndef TRACE_MERGE_MERGE_COUNTERS_H
+#define TRACE_MERGE_MERGE_COUNTERS_H
+
+#include "trace/merge/merge_map.h"
+
+struct merge_counters {
+	unsigned nr;   /* that samples of the first event have, its own included; 0: none */
+	bool left_out; /* there were some, but not the same ones everywhere */
+	enum stream_owner owner;
+	uint64_t (*totals)[COUNTER_MAX]; /* by thread or CPU of the new trace */
+};
+
+/* Behind merge_map_input() of all inputs: enters their counters into the tables. 0 or -errno. */
+int merge_counters_init(struct merge_counters *counters, struct merge_map *map);
+void merge_counters_fini(struct merge_counters *counters);
+
+/*
+ * The totals that a sample of the first event is stored with; of samples that are left out, too.
+ * Samples come by time.
+ */
+const uint64_t *merge_counters_step(struct merge_counters *counters,
+                                    const struct trace_sample *sample, uint32_t thread,
+                                    uint32_t cpu);
+
+#endif

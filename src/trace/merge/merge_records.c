@@ -1,0 +1,299 @@
+#include "trace/merge/merge_state.h"
+#include "base/time_heap.h"
+#include "base/array.h"
+#include "base/access_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define MAX_PATH 4096 /* callers of a sample; inner ones stay */
+
+/* --- the buffer ------------------------------------------------------------------------------- */
+
+static int make_buffer(struct merge *merge)
+{
+	struct hmb_config config = {
+		.memory = tables_arena(merge->tables),
+		.size = tables_budget(merge->tables),
+		.reserve = tables_reserve_arena,
+		.reserve_arg = merge->tables,
+		.ledger = tables_ledger(merge->tables),
+		.nr_kinds = merge->nr_events,
+		.max_path = MAX_PATH,
+		.truncated_frame = frame_make(0, FRAME_TRUNCATED),
+	};
+
+	for (uint32_t i = 0; i < merge->nr_events; i++)
+		config.kinds[i] = (struct hmb_kind_config){
+			.shape = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
+			.time_shift = merge->events[i].time_shift,
+			.stream_owner = merge->counters.owner,
+		};
+	config.kinds[0].nr_counters = merge->counters.nr;
+	merge->path = calloc(MAX_PATH + 2, sizeof(*merge->path));
+	merge->hmb = hmb_new(&config);
+	return merge->hmb && merge->path ? 0 : -ENOMEM;
+}
+
+/* When the first trace closed a level, and why. */
+struct closing {
+	uint64_t time;
+	uint32_t event, floor, cause;
+};
+
+static int compare_closings(const void *a, const void *b)
+{
+	const struct closing *x = a, *y = b;
+
+	return ORDER(x->time, y->time) ?: ORDER(x->event, y->event) ?: ORDER(x->floor, y->floor);
+}
+
+static void note_closing(const struct merge *merge, const struct merge_input *input,
+                         const struct trace_reduction *reduction, struct closing *closings)
+{
+	struct closing *closing;
+	uint64_t time = merge_time(merge, input, reduction->time);
+	uint32_t event = merge->calls;
+
+	if (trace_event(input->trace, reduction->event))
+		event = input->kinds[reduction->event];
+	else if (!trace_kind(input->trace, reduction->event))
+		return;
+	if (!reduction->floor || reduction->floor > merge->events[event].floor)
+		return;
+	closing = &closings[(size_t)event * NR_LEVELS + reduction->floor - 1];
+	if (time < closing->time) {
+		closing->time = time;
+		closing->cause = reduction->cause;
+	}
+}
+
+/* Closes what is closed in the end, in the order in which it was. */
+static int close_levels(struct merge *merge)
+{
+	size_t nr = 0, room = (size_t)merge->nr_events * NR_LEVELS;
+	struct closing *closings = calloc(room + 1, sizeof(*closings));
+	const struct trace_reduction *reduction;
+
+	if (!closings)
+		return -ENOMEM;
+	for (size_t i = 0; i < room; i++)
+		closings[i] =
+			(struct closing){tables_run(merge->tables)->end, (uint32_t)(i / NR_LEVELS),
+		                         (uint32_t)(i % NR_LEVELS) + 1, HMB_CAUSE_MEMORY};
+	for (uint32_t i = 0; i < merge->nr; i++)
+		for (uint32_t r = 0; (reduction = trace_reduction(merge->inputs[i].trace, r)); r++)
+			note_closing(merge, &merge->inputs[i], reduction, closings);
+	for (size_t i = 0; i < room; i++)
+		if (closings[i].floor <= merge->events[closings[i].event].floor)
+			closings[nr++] = closings[i];
+	ARRAY_SORT(closings, nr, compare_closings);
+	for (size_t i = 0; i < nr; i++)
+		hmb_close_lowest(merge->hmb, closings[i].event, closings[i].time,
+		                 closings[i].cause);
+	free(closings);
+	return 0;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+struct sample_merge {
+	struct trace_walk **walks;
+	struct trace_sample *samples;
+	struct turns turns;
+};
+
+static void sample_merge_fini(struct sample_merge *all, uint32_t nr)
+{
+	for (uint32_t i = 0; all->walks && i < nr; i++)
+		trace_walk_free(all->walks[i]);
+	free(all->walks);
+	free(all->samples);
+	free(all->turns.heap);
+}
+
+static int sample_merge_init(struct sample_merge *all, const struct merge *merge)
+{
+	*all = (struct sample_merge){
+		.walks = calloc(merge->nr + 1UL, sizeof(struct trace_walk *)),
+		.samples = calloc(merge->nr + 1UL, sizeof(*all->samples)),
+		.turns.heap = calloc(merge->nr + 1UL, sizeof(*all->turns.heap)),
+	};
+	if (!all->walks || !all->samples || !all->turns.heap)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+		int got;
+
+		all->walks[i] = trace_walk_new(input->trace, TRACE_ALL_EVENTS);
+		if (!all->walks[i])
+			return -errno;
+		got = trace_walk_next(all->walks[i], &all->samples[i]);
+		if (got < 0)
+			return got;
+		if (got)
+			all->turns.heap[all->turns.nr++] =
+				(struct turn){merge_time(merge, input, all->samples[i].time), i};
+	}
+	turns_start(&all->turns);
+	return 0;
+}
+
+/* The callers, innermost first. */
+static unsigned fill_path(struct merge *merge, const struct merge_input *input,
+                          const struct trace_sample *sample)
+{
+	uint32_t node = sample->context;
+	unsigned nr = 0;
+	uint64_t frame;
+
+	if (trace_run(input->trace)->flags & TRACE_RUN_DATA)
+		merge->path[nr++] = frame_of_memory(sample->memory);
+	while (node) {
+		if (nr == MAX_PATH || !trace_node(input->trace, node, &frame, &node)) {
+			merge->path[nr < MAX_PATH ? nr++ : MAX_PATH - 1] =
+				frame_make(0, FRAME_TRUNCATED);
+			break;
+		}
+		merge->path[nr++] = merge_frame(input, frame);
+	}
+	return nr;
+}
+
+/* How far apart the samples of a level are in time; 0: not known. */
+static uint64_t step_of(const struct trace_event *event, const struct trace_sample *sample)
+{
+	uint32_t shift = trace_shift(event);
+	uint64_t period = shift < NR_LEVELS ? sample->weight >> shift : 0;
+
+	if (event->unit != TRACE_NS || sample->level >= 24 || period >= (uint64_t)1 << 38)
+		return 0;
+	return period << (sample->level + 1);
+}
+
+static int put_sample(struct merge *merge, struct merge_input *input,
+                      const struct trace_sample *sample, uint64_t time)
+{
+	uint32_t kind = input->kinds[sample->event], cpu = sample->cpu;
+	uint32_t thread = MERGE_NONE;
+	const struct trace_event *event = trace_event(input->trace, sample->event);
+	struct hmb_sample put = {
+		.kind = kind,
+		.level = sample->level,
+		.time = time,
+		.leaf = merge_frame(input, sample->leaf),
+		.path = merge->path,
+	};
+	int err;
+
+	if (sample->thread < input->nr_threads)
+		thread = input->threads[sample->thread];
+	put.thread = thread;
+	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
+	if (!kind)
+		put.counters = merge_counters_step(&merge->counters, sample, thread, put.cpu);
+	if (sample->level < merge->events[kind].floor) {
+		merge->result->thinned++;
+		return 0;
+	}
+	err = merge_note_frames(&merge->map, input, sample);
+	if (err)
+		return err;
+	put.step = step_of(event, sample);
+	put.path_size = fill_path(merge, input, sample);
+	hmb_put(merge->hmb, &put);
+	return 0;
+}
+
+static int put_samples(struct merge *merge)
+{
+	struct sample_merge all;
+	int err = sample_merge_init(&all, merge);
+
+	while (!err && all.turns.nr) {
+		uint32_t i = all.turns.heap[0].number;
+		struct merge_input *input = &merge->inputs[i];
+		int got;
+
+		err = put_sample(merge, input, &all.samples[i], all.turns.heap[0].time);
+		if (err)
+			break;
+		got = trace_walk_next(all.walks[i], &all.samples[i]);
+		turns_next(&all.turns, got == 1, merge_time(merge, input, all.samples[i].time));
+		err = got < 0 ? got : 0;
+	}
+	sample_merge_fini(&all, merge->nr);
+	return err;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* Room for the parts of one call. */
+struct parts {
+	struct call_part *parts;
+	uint32_t room;
+};
+
+static int put_call(struct merge *merge, struct merge_input *input, const struct trace_call *from,
+                    struct parts *parts)
+{
+	struct call call = from->call;
+
+	if (call.thread >= input->nr_threads || input->threads[call.thread] == MERGE_NONE ||
+	    call.region >= input->nr_regions || input->regions[call.region] == MERGE_NONE) {
+		merge->lost_calls++;
+		return 0;
+	}
+	if (ARRAY_RESERVE(parts->parts, parts->room, call.nr_parts))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < call.nr_parts; i++) {
+		struct call_part *part = &parts->parts[i];
+
+		*part = call.parts[i];
+		if (part->comm < input->nr_comms)
+			part->comm = input->comms[part->comm];
+	}
+	call.parts = parts->parts;
+	call.thread = input->threads[call.thread];
+	call.region = input->regions[call.region];
+	call.enter = merge_time(merge, input, call.enter);
+	call.leave = merge_time(merge, input, call.leave);
+	hmb_put_call(merge->hmb, merge->calls, from->level, &call);
+	return 0;
+}
+
+/* One trace after the other: readers rely on the order of a thread's calls alone. */
+static int put_calls(struct merge *merge)
+{
+	struct parts parts = {0};
+	struct trace_call call;
+	int err = 0;
+
+	for (uint32_t i = 0; i < merge->nr && !err && merge->calls != MERGE_NONE; i++) {
+		struct call_walk *walk = call_walk_new(merge->inputs[i].trace);
+		int got = 0;
+
+		if (!walk)
+			err = -errno;
+		while (!err && (got = call_walk_next(walk, &call)) == 1)
+			err = put_call(merge, &merge->inputs[i], &call, &parts);
+		if (!err && got < 0)
+			err = got;
+		call_walk_free(walk);
+	}
+	free(parts.parts);
+	return err;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+int merge_put_records(struct merge *merge)
+{
+	int err = make_buffer(merge);
+
+	if (!err)
+		err = close_levels(merge);
+	if (!err)
+		err = put_samples(merge);
+	return err ? err : put_calls(merge);
+}

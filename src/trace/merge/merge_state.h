@@ -1,0 +1,52 @@
+/* What merges have between their steps; for the files of merge.h, alone. */
+#ifndef TRACE_MERGE_MERGE_STATE_H
+#define TRACE_MERGE_MERGE_STATE_H
+
+#include "trace/merge/merge.h"
+#include "trace/merge/merge_counters.h"
+#include "trace/merge/merge_map.h"
+
+struct merged_event {
+	uint32_t name, unit; /* string of the new trace */
+	uint64_t base_period, taken, exact;
+	uint32_t initial_shift, floor;
+	unsigned time_shift;
+	bool inexact; /* the exact total of an input is not known */
+};
+
+struct merge {
+	const struct merge_config *config;
+	struct merge_result *result;
+	char *why;
+	struct merge_input *inputs; /* by rank */
+	uint32_t nr;
+	struct clocks clocks;
+	struct tables *tables;
+	struct merge_map map;
+	struct merge_counters counters;
+	struct merged_event events[TABLES_MAX_EVENTS]; /* the kind of calls is the last one */
+	uint32_t nr_events, calls;                     /* calls: MERGE_NONE if there are none */
+	struct hmb *hmb;
+	uint64_t *path;      /* of a sample */
+	uint64_t lost_calls; /* whose region or thread found no room in the tables */
+};
+
+/* Says why, and returns err. */
+__attribute__((format(printf, 3, 4))) int merge_complain(struct merge *merge, int err,
+                                                         const char *format, ...);
+
+/* A time of the input, as it is in the new trace. */
+static inline uint64_t merge_time(const struct merge *merge, const struct merge_input *input,
+                                  uint64_t time)
+{
+	return clocks_time(&merge->clocks, input->host, time);
+}
+
+/* The steps, in this order. 0 or -errno. */
+
+/* Opens the traces, tells ranks and hosts apart, and brings the hosts' clocks together. */
+int merge_open(struct merge *merge);
+/* Closes the levels that are closed in the end, and puts in all that is left. */
+int merge_put_records(struct merge *merge);
+
+#endif

@@ -1,0 +1,161 @@
+#include "trace/selection.h"
+
+#include "trace/rank_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The key of a word, and its value behind the = */
+static int split(const char *word, const char **value)
+{
+	static const struct {
+		const char *name;
+		enum who_key key;
+	} keys[] = {
+		{"comm", WHO_COMM},  {"process", WHO_PROCESS}, {"thread", WHO_THREAD},
+		{"cpu", WHO_CPU},    {"rank", WHO_RANK},       {"pid", WHO_PROCESS},
+		{"tid", WHO_THREAD},
+	};
+
+	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		size_t size = strlen(keys[i].name);
+
+		if (strncmp(word, keys[i].name, size) != 0 || word[size] != '=')
+			continue;
+		*value = word + size + 1;
+		return **value ? (int)keys[i].key : -EINVAL;
+	}
+	return -EINVAL;
+}
+
+static int parse_number(const char *text, int32_t *number)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || value > INT32_MAX)
+		return -EINVAL;
+	*number = (int32_t)value;
+	return 0;
+}
+
+struct wanted {
+	const struct trace *trace;
+	const struct rank_rows *ranks;
+	enum who_key key;
+	const char *name;
+	int32_t number; /* of all keys but WHO_COMM */
+};
+
+static bool is_wanted(const struct wanted *wanted, uint32_t index)
+{
+	const struct trace_thread *thread = trace_thread(wanted->trace, index);
+	uint32_t row = rank_row(wanted->ranks, index);
+
+	switch (wanted->key) {
+	case WHO_COMM:
+		return !strcmp(trace_command_name(wanted->trace, thread->comm), wanted->name);
+	case WHO_RANK:
+		return row != RANK_NONE && wanted->ranks->rows[row].rank == wanted->number;
+	default:
+		/* One of many, and none at all, have no number. */
+		return thread->tid &&
+		       (wanted->key == WHO_THREAD ? thread->tid : thread->pid) == wanted->number;
+	}
+}
+
+/* In each thread's set the bit of the key; whether there is any. */
+static bool add_threads(uint8_t *keys, uint32_t nr, const struct wanted *wanted)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!is_wanted(wanted, i))
+			continue;
+		keys[i] |= (uint8_t)(1U << wanted->key);
+		any = true;
+	}
+	return any;
+}
+
+static int add_cpu(struct who *who, int32_t cpu)
+{
+	if ((uint32_t)cpu >= who->nr_cpus)
+		return -ENOENT;
+	if (!who->cpus)
+		who->cpus = calloc(who->nr_cpus, sizeof(*who->cpus));
+	if (!who->cpus)
+		return -ENOMEM;
+	who->cpus[cpu] = true;
+	return 0;
+}
+
+static int add_word(struct who *who, uint8_t *keys, unsigned *asked, struct wanted *wanted,
+                    const char *word)
+{
+	int key = split(word, &wanted->name);
+
+	if (key < 0 || (key != WHO_COMM && parse_number(wanted->name, &wanted->number)))
+		return -EINVAL;
+	if (key == WHO_CPU)
+		return add_cpu(who, wanted->number);
+	wanted->key = (enum who_key)key;
+	*asked |= 1U << key;
+	return add_threads(keys, who->nr_threads, wanted) ? 0 : -ENOENT;
+}
+
+static int choose_threads(struct who *who, const uint8_t *keys, unsigned asked, const char **wrong)
+{
+	bool any = false;
+
+	if (!asked)
+		return 0;
+	who->threads = calloc(who->nr_threads + 1UL, sizeof(*who->threads));
+	if (!who->threads)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < who->nr_threads; i++)
+		any |= who->threads[i] = keys[i] == asked;
+	if (any)
+		return 0;
+	*wrong = "all that --only asks for";
+	return -ENOENT;
+}
+
+int who_init(struct who *who, const struct trace *trace, const char *const *words, unsigned nr,
+             const char **wrong)
+{
+	struct rank_rows ranks;
+	struct wanted wanted = {.trace = trace, .ranks = &ranks};
+	int err = rank_rows_init(&ranks, trace);
+	unsigned asked = 0;
+	uint8_t *keys;
+
+	*who = (struct who){
+		.nr_threads = trace_nr(trace, TRACE_THREADS),
+		.nr_cpus = trace_nr_cpus(trace),
+		.words = words,
+		.nr_words = nr,
+	};
+	keys = calloc(who->nr_threads + 1UL, sizeof(*keys));
+	if (!keys)
+		err = -ENOMEM;
+	for (unsigned i = 0; i < nr && !err; i++) {
+		err = add_word(who, keys, &asked, &wanted, words[i]);
+		*wrong = words[i];
+	}
+	if (!err)
+		err = choose_threads(who, keys, asked, wrong);
+	free(keys);
+	rank_rows_fini(&ranks);
+	return err;
+}
+
+void who_fini(struct who *who)
+{
+	free(who->threads);
+	free(who->cpus);
+	*who = (struct who){0};
+}

@@ -1,0 +1,37 @@
+/* Whom a report is about: some of a trace's threads and CPUs. NULL stands for all of them. */
+#ifndef TRACE_SELECTION_H
+#define TRACE_SELECTION_H
+
+#include "trace/trace.h"
+
+/* By their numbers in the trace; NULL: all. What it has no number for is not chosen. */
+struct who {
+	bool *threads, *cpus;
+	uint32_t nr_threads, nr_cpus;
+	const char *const *words; /* as they were chosen by; borrowed */
+	unsigned nr_words;
+};
+
+enum who_key { WHO_COMM, WHO_PROCESS, WHO_THREAD, WHO_CPU, WHO_RANK };
+
+/*
+ * Chooses by words such as "comm=lmp", "process=17", "thread=18", "cpu=0" or "rank=3": whoever is
+ * in one of each key that there is. 0, -ENOMEM, or with the word that is wrong -EINVAL, or -ENOENT
+ * where nobody is chosen; who_fini() afterwards in any case.
+ */
+int who_init(struct who *who, const struct trace *trace, const char *const *words, unsigned nr,
+             const char **wrong);
+void who_fini(struct who *who);
+
+static inline bool who_has_thread(const struct who *who, uint32_t thread)
+{
+	return !who || !who->threads || (thread < who->nr_threads && who->threads[thread]);
+}
+
+static inline bool who_has(const struct who *who, uint32_t thread, uint32_t cpu)
+{
+	return who_has_thread(who, thread) &&
+	       (!who || !who->cpus || (cpu < who->nr_cpus && who->cpus[cpu]));
+}
+
+#endif

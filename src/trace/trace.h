@@ -1,0 +1,227 @@
+/*
+ * Reading a trace. A file is checked as a whole when it is opened (sizes, references between
+ * sections, checksums), mapped, or copied if others may write to it, and then read in place;
+ * whatever its bytes are or become, nothing here reads outside it.
+ */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include "hmb/code.h"
+#include "trace/format.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRACE_WHY_SIZE   (PATH_MAX + 512) /* the path is part of it */
+#define TRACE_ALL_EVENTS UINT32_MAX
+
+struct trace;
+
+/* NULL: why says in one line what is wrong with the file and the way out. */
+struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
+void trace_close(struct trace *trace);
+
+/* Never NULL. */
+const struct trace_run *trace_run(const struct trace *trace);
+/*
+ * With any bytes but 0; empty for an offset where no string begins, so that all strings together
+ * are no longer than the file. Valid until the trace is closed.
+ */
+const char *trace_string(const struct trace *trace, uint32_t offset);
+/* The name of a command, a string of the trace: "[unknown]" of tasks that began unseen. */
+const char *trace_command_name(const struct trace *trace, uint32_t comm);
+
+/*
+ * How many entries a section has; at most COUNTER_MAX - 1 counters, and as many modules as frames
+ * can name.
+ */
+uint32_t trace_nr(const struct trace *trace, enum trace_section section);
+/* How many of TRACE_EVENTS were sampled: the first ones. */
+uint32_t trace_nr_events(const struct trace *trace);
+
+/*
+ * The entries of a section; index out of range gives NULL. Events are those that were sampled;
+ * kinds are these and those of calls behind them.
+ */
+const struct trace_event *trace_event(const struct trace *trace, uint32_t index);
+const struct trace_stream *trace_stream(const struct trace *trace, uint32_t index);
+const struct trace_counter *trace_counter(const struct trace *trace, uint32_t index);
+const struct trace_module *trace_module(const struct trace *trace, uint32_t index);
+const struct trace_thread *trace_thread(const struct trace *trace, uint32_t index);
+const struct trace_command *trace_command(const struct trace *trace, uint32_t index);
+const struct trace_reduction *trace_reduction(const struct trace *trace, uint32_t index);
+const struct trace_symbol *trace_symbol(const struct trace *trace, uint32_t index);
+const struct trace_source *trace_source(const struct trace *trace, uint32_t index);
+const struct trace_source_file *trace_source_file(const struct trace *trace, uint32_t index);
+const struct trace_event *trace_kind(const struct trace *trace, uint32_t index);
+const struct trace_region *trace_region(const struct trace *trace, uint32_t index);
+const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
+const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
+const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
+
+/* Whether the command begins with what was sampled instead of one, in brackets. */
+bool trace_names_scope(const struct trace_run *run);
+/* ns of the run up to a time; 0: the time was before. */
+uint64_t trace_since_start(const struct trace_run *run, uint64_t time);
+/* How many it took. */
+uint64_t trace_wall(const struct trace_run *run);
+/* The signal that killed the program; 0: none. */
+int trace_exit_signal(const struct trace_run *run);
+
+/*
+ * The first event of that name, else the only one of that name with modifiers behind it: who may
+ * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
+ */
+uint32_t trace_find_event(const struct trace *trace, const char *name);
+/* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
+struct trace_losses {
+	uint64_t lost, throttled;
+};
+struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
+/* Of all streams on a CPU of their own: the highest number and one. */
+uint32_t trace_nr_cpus(const struct trace *trace);
+
+/* The shift that sampling ended with: stored samples stand for their base period << this. */
+static inline uint32_t trace_shift(const struct trace_event *event)
+{
+	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
+}
+
+/* "ns", "count" */
+const char *trace_unit_name(enum trace_unit unit);
+
+/* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
+uint64_t trace_period(const struct trace_event *event, uint32_t shift);
+
+/*
+ * What a module is called: its file's name, with as many folders before it as tell all files of
+ * that name in the trace apart. An empty string: there is no such module.
+ */
+const char *trace_module_name(const struct trace *trace, uint32_t number);
+/*
+ * Lets files of one name have as many folders in each of these traces as they need in any, so that
+ * what they are called compares. 0 or -ENOMEM.
+ */
+int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
+
+/* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
+int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
+/*
+ * The rank in MPI_COMM_WORLD of whom a call names as a peer: a member of the remote group of an
+ * intercommunicator, and of the only group of others. -1: none, or not known.
+ */
+int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer);
+
+/* The string of the host that a process ran on. */
+uint32_t trace_host(const struct trace *trace, const struct trace_process *process);
+
+/*
+ * Whether it stands for the CPUs' idle tasks, which recordings of whole CPUs sample where nothing
+ * runs, and how they are named: with processes outside of a PID namespace they are one.
+ */
+bool trace_thread_is_idle(const struct trace *trace, uint32_t thread);
+bool trace_has_idle(const struct trace *trace);
+const char *trace_idle_name(const struct trace *trace);
+
+/* The number of a thread's process; UINT32_MAX: not known. */
+uint32_t trace_owner(const struct trace *trace, uint32_t thread);
+/* Of a job the rank that a thread belongs to; -1: none. */
+int32_t trace_rank(const struct trace *trace, uint32_t thread);
+
+/* The index of the function that holds a frame; UINT32_MAX: none is known. */
+uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
+/* The number of what stands for the source of a frame in a function; UINT32_MAX: not known. */
+uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol);
+const struct trace_line *trace_line(const struct trace *trace, uint32_t index);
+
+/*
+ * The source of a frame that occurs in the trace, and of the calls that were inlined there,
+ * innermost first, as far as there is room; the last one's function is the frame's symbol. Returns
+ * how many; 0: none is known.
+ */
+#define TRACE_MAX_CHAIN 128
+size_t trace_inline_chain(const struct trace *trace, uint64_t frame,
+                          struct trace_source chain[TRACE_MAX_CHAIN]);
+
+/* As large as a line of a cache: many go from one CPU to another. */
+struct trace_sample {
+	uint64_t time;   /* ns */
+	uint64_t weight; /* in the event's unit */
+	uint64_t leaf;
+	/*
+	 * What was counted since the sample before in its stream, the event itself first and then
+	 * the counters. A stream is a CPU, or a thread where events are inherited. Until the next
+	 * sample of the walk.
+	 */
+	uint64_t *counters;
+	uint32_t thread, cpu;
+	uint32_t context; /* node; NODE_NONE: no callers */
+	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
+
+	/*
+	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory) from
+	 * one sample with it to the next that is not `again` the same; UINT32_MAX: none.
+	 */
+	uint32_t place;
+	uint32_t event;
+	uint8_t level;
+	uint8_t nr_counters; /* 0: nothing is known of them */
+	bool again;          /* the same as the latest with this place */
+};
+static_assert(sizeof(struct trace_sample) == 64, "see above");
+
+/*
+ * The frame of a node, and the node of its caller: NODE_NONE where the frame is a root. false:
+ * there is no such node, or the file lies.
+ */
+bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
+/* Asks for the memory that trace_node() will need. */
+void trace_node_prefetch(const struct trace *trace, uint32_t node);
+
+/*
+ * A small number of a node, for arrays of what is known of nodes: below trace_node_limit(), which
+ * is at most a sixteenth of the file's size. UINT32_MAX: it lies in no bin of the file.
+ */
+uint32_t trace_node_number(const struct trace *trace, uint32_t node);
+uint64_t trace_node_limit(const struct trace *trace);
+
+#define TRACE_MAX_STACK ((1 << 16) + 1) /* frames; a file may pretend that there is no end */
+
+/*
+ * Writes at most max frames, leaf first, and returns how many the stack has. One that the file does
+ * not have in full ends in FRAME_TRUNCATED.
+ */
+size_t trace_stack(const struct trace *trace, const struct trace_sample *sample, uint64_t *frames,
+                   size_t max);
+
+/*
+ * A walk over the stored samples of one event or of all, oldest first. (Samples that reached the
+ * recorder behind its merge front come late here, too.) NULL with errno.
+ */
+struct trace_walk;
+struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
+/*
+ * The same samples in no order that anybody may rely on: sums need none, and to turn from one list
+ * of bins to another with each sample takes a third of the time. What was counted with samples is
+ * told by their order, so that they have it where there are counters.
+ */
+struct trace_walk *trace_walk_unordered(const struct trace *trace, uint32_t event);
+void trace_walk_free(struct trace_walk *walk);
+uint32_t trace_walk_places(const struct trace_walk *walk);
+/*
+ * The whole of a new one, which is freed: 0, -EBADMSG, or what fn returned that was not 0, which
+ * ends it. -errno where it is NULL.
+ */
+typedef int trace_sample_fn(void *arg, const struct trace_sample *sample);
+int trace_each_sample(struct trace_walk *walk, trace_sample_fn *fn, void *arg);
+/* 1 with a sample, 0 at the end, -EBADMSG. */
+int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
+/*
+ * The next ones, at most max: 1 while there may be more behind them, 0 at the end, -EBADMSG.
+ * counters: room for those of as many samples; NULL: the trace has none.
+ */
+int trace_walk_some(struct trace_walk *walk, struct trace_sample *samples,
+                    uint64_t (*counters)[COUNTER_MAX], unsigned max, unsigned *nr);
+
+#endif

@@ -1,0 +1,436 @@
+#include "trace/trace_calls.h"
+#include "trace/call_regroup.h"
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
+#define MAX_BEGUN 256       /* calls at once; of more, the rest counts as calls of their own */
+
+/* The calls of one kind and level, at the next record. */
+struct list {
+	const struct bin_place *at, *end; /* the bins that follow */
+	const uint32_t *thread;           /* whose calls are wanted; NULL: everybody's */
+	struct call record;
+	struct call_cursor *cursor; /* NULL: there is no further record */
+	uint32_t level;
+};
+
+/* A call of which some records came. */
+struct begun {
+	struct trace_call call;
+	struct call_part *parts;
+	uint32_t nr_parts, room;
+};
+
+struct call_walk {
+	struct places own; /* of a walk over all threads */
+	uint32_t thread;   /* of any other */
+	struct list *lists;
+	uint32_t nr_lists;
+	struct begun given;  /* its parts live until the next step */
+	struct begun *begun; /* the rest comes behind records of other threads */
+	size_t nr_begun;
+};
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* 1 with the list's next record, 0 at its end, -EBADMSG. */
+static int list_step(struct list *list)
+{
+	for (;;) {
+		int got = call_code_next(list->cursor, &list->record);
+
+		if (got == 1 && list->thread && list->record.thread != *list->thread)
+			continue;
+		if (got || list->at == list->end)
+			return got;
+		got = call_code_open(list->cursor, list->at->bin, bin_size(list->at->bin));
+		if (got)
+			return got;
+		list->at++;
+	}
+}
+
+static int list_next(struct list *list)
+{
+	int got = list_step(list);
+
+	if (got == 1)
+		return 0;
+	free(list->cursor);
+	list->cursor = NULL;
+	return got;
+}
+
+static int list_open(struct list *list, const struct bin_place *first, const struct bin_place *end,
+                     const uint32_t *thread)
+{
+	*list = (struct list){
+		.at = first, .end = end, .level = first->list & 0xff, .thread = thread};
+	list->cursor = call_cursor_new();
+	return list->cursor ? list_next(list) : -ENOMEM;
+}
+
+/* Of calls that are left together the inner one is first. */
+static bool before(const struct call *a, const struct call *b)
+{
+	return a->leave < b->leave ||
+	       (a->leave == b->leave && a->thread == b->thread && a->depth > b->depth);
+}
+
+static struct list *oldest(const struct call_walk *walk)
+{
+	struct list *found = NULL;
+
+	for (uint32_t i = 0; i < walk->nr_lists; i++) {
+		struct list *list = &walk->lists[i];
+
+		if (list->cursor && (!found || before(&list->record, &found->record)))
+			found = list;
+	}
+	return found;
+}
+
+/* --- the walk --------------------------------------------------------------------------------- */
+
+static int open_lists(struct call_walk *walk, const struct places *places, const uint32_t *thread)
+{
+	const struct bin_place *place = places->places, *next;
+	const struct bin_place *end = place ? place + places->nr : NULL;
+	int err = 0;
+
+	walk->lists = calloc((size_t)places_lists(places) + 1, sizeof(*walk->lists));
+	if (!walk->lists)
+		return -ENOMEM;
+	for (; place < end && !err; place = next) {
+		next = places_list_end(places, place);
+		err = list_open(&walk->lists[walk->nr_lists++], place, next, thread);
+	}
+	return err;
+}
+
+/* The walk, unless there was an error; else NULL with errno. */
+static struct call_walk *walk_or_error(struct call_walk *walk, int err)
+{
+	if (!err)
+		return walk;
+	call_walk_free(walk);
+	errno = -err;
+	return NULL;
+}
+
+struct call_walk *call_walk_new(const struct trace *trace)
+{
+	struct call_walk *walk = calloc(1, sizeof(*walk));
+	int err;
+
+	if (!walk)
+		return NULL;
+	err = places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	if (!err)
+		err = open_lists(walk, &walk->own, NULL);
+	return walk_or_error(walk, err);
+}
+
+struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread)
+{
+	struct call_walk *walk = calloc(1, sizeof(*walk));
+
+	if (!walk)
+		return NULL;
+	walk->thread = thread;
+	return walk_or_error(walk, open_lists(walk, &index->of_thread[thread], &walk->thread));
+}
+
+void call_walk_free(struct call_walk *walk)
+{
+	if (!walk)
+		return;
+	for (uint32_t i = 0; i < walk->nr_lists; i++)
+		free(walk->lists[i].cursor);
+	for (size_t i = 0; i < walk->nr_begun; i++)
+		free(walk->begun[i].parts);
+	free(walk->begun);
+	free(walk->lists);
+	free(walk->given.parts);
+	places_fini(&walk->own);
+	free(walk);
+}
+
+static int add_record(struct begun *begun, const struct list *list)
+{
+	const struct call *record = &list->record;
+
+	if (ARRAY_RESERVE(begun->parts, begun->room, (size_t)begun->nr_parts + record->nr_parts))
+		return -ENOMEM;
+	if (record->nr_parts)
+		memcpy(begun->parts + begun->nr_parts, record->parts,
+		       record->nr_parts * sizeof(*begun->parts));
+	begun->nr_parts += record->nr_parts;
+	begun->call = (struct trace_call){list->level, *record};
+	return 0;
+}
+
+static bool is_whole(const struct begun *begun)
+{
+	return !(begun->call.call.flags & CALL_CONTINUED) || begun->nr_parts >= MAX_PARTS;
+}
+
+/* Whether the list's next record goes on with this call of its thread and level. */
+static bool goes_on(const struct list *list, const struct begun *begun)
+{
+	const struct call *call = &begun->call.call;
+
+	return list->record.region == call->region && list->record.enter == call->enter &&
+	       list->record.leave == call->leave;
+}
+
+/* The call that this list's thread has begun; NULL: none. */
+static struct begun *find_begun(const struct call_walk *walk, const struct list *list)
+{
+	for (size_t i = 0; i < walk->nr_begun; i++)
+		if (walk->begun[i].call.call.thread == list->record.thread &&
+		    walk->begun[i].call.level == list->level)
+			return &walk->begun[i];
+	return NULL;
+}
+
+/* 1: what was given before is no more. */
+static int give_begun(struct call_walk *walk, struct begun *begun)
+{
+	free(walk->given.parts);
+	walk->given = *begun;
+	*begun = walk->begun[--walk->nr_begun];
+	return 1;
+}
+
+/* 1: the given call is whole; 0: more records are to come, of it or of others; or an error. */
+static int take_record(struct call_walk *walk, struct list *list)
+{
+	struct begun *begun = find_begun(walk, list);
+	int err;
+
+	if (begun && !goes_on(list, begun))
+		return give_begun(walk, begun);
+	walk->given.nr_parts = 0;
+	err = add_record(begun ? begun : &walk->given, list);
+	if (!err)
+		err = list_next(list);
+	if (err)
+		return err;
+	if (begun)
+		return is_whole(begun) ? give_begun(walk, begun) : 0;
+	if (is_whole(&walk->given))
+		return 1;
+	if (ARRAY_ADD(walk->begun, walk->nr_begun, walk->given))
+		return -ENOMEM;
+	walk->given = (struct begun){0};
+	return walk->nr_begun < MAX_BEGUN ? 0 : give_begun(walk, walk->begun);
+}
+
+int call_walk_next(struct call_walk *walk, struct trace_call *call)
+{
+	struct list *list;
+	int got = 0;
+
+	while (!got && (list = oldest(walk)))
+		got = take_record(walk, list);
+	if (!got && walk->nr_begun)
+		got = give_begun(walk, walk->begun);
+	if (got != 1)
+		return got;
+	*call = walk->given.call;
+	call->call.nr_parts = walk->given.nr_parts;
+	call->call.parts = walk->given.parts;
+	return 1;
+}
+
+/* --- the index -------------------------------------------------------------------------------- */
+
+/* That a bin has calls of a thread. */
+struct mention {
+	uint32_t thread, place;
+};
+
+/* What the index is made from. */
+struct survey {
+	struct call_index *index;
+	struct places places; /* of all bins */
+	uint32_t *seen;       /* by thread: the last place that mentions it, + 1 */
+	struct mention *mentions;
+	size_t nr;
+};
+
+static int survey_thread(struct survey *survey, uint32_t place, uint32_t thread)
+{
+	if (survey->seen[thread] == place + 1)
+		return 0;
+	if (ARRAY_ADD(survey->mentions, survey->nr, (struct mention){thread, place}))
+		return -ENOMEM;
+	survey->seen[thread] = place + 1;
+	survey->index->of_thread[thread].nr++;
+	return 0;
+}
+
+static int survey_call(struct survey *survey, uint32_t place, const struct call *call)
+{
+	struct call_index *index = survey->index;
+	uint32_t thread = call->thread < index->nr_threads ? call->thread : index->nr_threads;
+
+	if (!(call->flags & CALL_CONTINUED)) {
+		index->nr[thread]++;
+		if (!index->first_time || call->enter < index->first_time)
+			index->first_time = call->enter;
+		if (call->leave > index->last_time)
+			index->last_time = call->leave;
+	}
+	return thread < index->nr_threads ? survey_thread(survey, place, thread) : 0;
+}
+
+static int survey_bins(struct survey *survey)
+{
+	struct call_cursor *cursor = call_cursor_new();
+	int got = cursor ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; i < survey->places.nr && !got; i++) {
+		const struct bin *bin = survey->places.places[i].bin;
+		struct call call;
+
+		got = call_code_open(cursor, bin, bin_size(bin));
+		while (!got && (got = call_code_next(cursor, &call)) == 1)
+			got = survey_call(survey, i, &call);
+	}
+	free(cursor);
+	return got;
+}
+
+/* From how many threads in a bin, on average, regrouping is less work than reading them over. */
+#define MANY_THREADS 4
+
+/* Lets the places be those of bins of one thread each. */
+static int regroup(struct survey *survey, const struct scratch *scratch)
+{
+	struct call_index *index = survey->index;
+	struct call_regrouped *own =
+		call_regroup(&survey->places, scratch, index->nr, index->nr_threads);
+	struct mention *mentions;
+
+	if (!own)
+		return -errno;
+	index->own = own;
+	mentions = calloc(own->nr + 1, sizeof(*mentions));
+	if (!mentions)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < index->nr_threads; i++)
+		index->of_thread[i].nr = 0;
+	for (uint32_t i = 0; i < own->nr; i++) {
+		mentions[i] = (struct mention){own->threads[i], i};
+		index->of_thread[own->threads[i]].nr++;
+	}
+	free(survey->mentions);
+	survey->mentions = mentions;
+	survey->nr = own->nr;
+	return 0;
+}
+
+/* To each thread its places, in their order. */
+static int share_places(const struct survey *survey)
+{
+	struct call_index *index = survey->index;
+	const struct bin_place *from = index->own ? index->own->places : survey->places.places;
+	struct bin_place *next;
+
+	index->places = next = calloc(survey->nr + 1, sizeof(*next));
+	if (!next)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < index->nr_threads; i++) {
+		index->of_thread[i].places = next;
+		next += index->of_thread[i].nr;
+		index->of_thread[i].nr = 0;
+	}
+	for (size_t i = 0; i < survey->nr; i++) {
+		struct places *places = &index->of_thread[survey->mentions[i].thread];
+
+		places->places[places->nr++] = from[survey->mentions[i].place];
+	}
+	return 0;
+}
+
+static int make_index(struct call_index *index, const struct scratch *scratch)
+{
+	struct survey survey = {.index = index};
+	int err = places_find(&survey.places, index->trace, BIN_CALLS, TRACE_ALL_EVENTS);
+
+	index->of_thread = calloc(index->nr_threads + 1UL, sizeof(*index->of_thread));
+	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
+	survey.seen = calloc(index->nr_threads + 1UL, sizeof(*survey.seen));
+	if (!index->of_thread || !index->nr || !survey.seen)
+		err = -ENOMEM;
+	if (!err)
+		err = survey_bins(&survey);
+	if (!err && scratch->fd >= 0 && survey.nr > MANY_THREADS * survey.places.nr)
+		err = regroup(&survey, scratch);
+	if (!err)
+		err = share_places(&survey);
+	places_fini(&survey.places);
+	free(survey.seen);
+	free(survey.mentions);
+	return err;
+}
+
+struct call_index *call_index_new(const struct trace *trace, const struct scratch *scratch)
+{
+	struct call_index *index = calloc(1, sizeof(*index));
+	int err;
+
+	if (!index)
+		return NULL;
+	index->trace = trace;
+	index->nr_threads = trace_nr(trace, TRACE_THREADS);
+	err = make_index(index, scratch);
+	if (!err)
+		return index;
+	call_index_free(index);
+	errno = -err;
+	return NULL;
+}
+
+void call_index_free(struct call_index *index)
+{
+	if (!index)
+		return;
+	call_regrouped_free(index->own);
+	free(index->places);
+	free(index->of_thread);
+	free(index->nr);
+	free(index);
+}
+
+/* --- figures and names ------------------------------------------------------------------------ */
+
+int trace_call_bytes(const struct trace *trace, uint64_t *bytes)
+{
+	struct places places;
+	int err = places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+
+	*bytes = 0;
+	for (size_t i = 0; i < places.nr; i++)
+		*bytes += places.places[i].bin->record_bytes;
+	places_fini(&places);
+	return err;
+}
+
+bool trace_has_calls(const struct trace *trace)
+{
+	return trace_kind(trace, trace->nr_events) != NULL;
+}
+
+const char *trace_region_name(const struct trace *trace, uint32_t region)
+{
+	const struct trace_region *entry = trace_region(trace, region);
+
+	return entry && entry->name ? trace_string(trace, entry->name) : "[unknown]";
+}

@@ -1,0 +1,54 @@
+/*
+ * The instrumented calls of a trace. Calls of one thread come in the order in which they were left
+ * (an inner one before the call around it), as far as they are of one level; those of different
+ * threads in the turns in which the recorder took them.
+ */
+#ifndef TRACE_TRACE_CALLS_H
+#define TRACE_TRACE_CALLS_H
+
+#include "hmb/call_code.h"
+#include "base/scratch.h"
+#include "trace/trace.h"
+
+struct trace_call {
+	uint32_t level;
+	struct call call; /* whole, unless CALL_CONTINUED: then the rest is missing */
+};
+
+/*
+ * A walk over all stored calls; lists of different levels are merged by time of leave. Its parts
+ * live until the next step. NULL with errno.
+ */
+struct call_walk;
+struct call_walk *call_walk_new(const struct trace *trace);
+void call_walk_free(struct call_walk *walk);
+/* 1 with a call, 0 at the end, -EBADMSG, -ENOMEM. */
+int call_walk_next(struct call_walk *walk, struct trace_call *call);
+
+/* Which bins hold calls of which threads, for walks over one thread after the other. */
+struct call_index {
+	const struct trace *trace;
+	struct bin_place *places; /* of thread after thread */
+	struct places *of_thread; /* each one's part of them */
+	uint64_t *nr;             /* calls by thread; of numbers made up the last one */
+	uint32_t nr_threads;
+	uint64_t first_time, last_time; /* of all calls; 0: there are none */
+	struct call_regrouped *own;     /* NULL: the bins are the trace's */
+};
+
+/* Goes through all calls, once unless they are regrouped in the scratch file. NULL with errno. */
+struct call_index *call_index_new(const struct trace *trace, const struct scratch *scratch);
+void call_index_free(struct call_index *index);
+
+/* A walk over the calls of one thread of the trace, in order of leaving. NULL with errno. */
+struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
+
+/* What calls of a trace are stored in, bytes of records alone. 0 or -ENOMEM. */
+int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
+/* Whether calls were recorded, stored or not. */
+bool trace_has_calls(const struct trace *trace);
+
+/* The name of a region, as a program or a file says it; "[unknown]" where there is none. */
+const char *trace_region_name(const struct trace *trace, uint32_t region);
+
+#endif

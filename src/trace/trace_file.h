@@ -1,0 +1,107 @@
+/* What is behind a struct trace; for the files that trace.h promises, alone. */
+#ifndef TRACE_TRACE_FILE_H
+#define TRACE_TRACE_FILE_H
+
+#include "trace/trace.h"
+
+#define TRACE_MAX_CPUS   (1 << 16) /* whose own periods are looked up */
+#define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
+#define NR_TRACE_RENAMED 5 /* sections that trace_rename() makes anew */
+
+struct section {
+	const unsigned char *at;
+	uint32_t nr, entry_size;
+	bool found;
+};
+
+/* The periods of one event, ready for the look-up of every sample. */
+struct weights {
+	uint64_t any;
+	uint64_t *by_cpu; /* 0: as any */
+};
+
+/*
+ * A whole bin of the arena that nodes may lie in. Kept apart from the bins themselves: their
+ * headers are all multiples of a bin apart, and thus in the same few lines of every cache.
+ */
+struct node_home {
+	uint32_t number; /* in BINS; UINT32_MAX: it is not in the file */
+	uint32_t first;  /* where its nodes begin, up to its end; NODES_APART: in its sub-bins */
+};
+
+#define NODES_APART 0
+
+/* The first process with a number. */
+struct process_pid {
+	int32_t pid;
+	uint32_t process;
+};
+
+struct trace {
+	const unsigned char *memory;
+	size_t size;
+	struct section sections[NR_TRACE_SECTIONS];
+	struct trace_run run; /* what a shorter entry does not say is 0 */
+	uint32_t nr_events;   /* that were sampled */
+	unsigned bin_shift, sub_shift;
+	uint32_t nr_cpus;        /* of streams */
+	struct weights *weights; /* by event */
+	struct node_home *homes; /* by place in the arena */
+	uint32_t nr_homes;
+	struct process_pid *pids; /* ascending, each once */
+	uint32_t nr_pids;
+	uint32_t owner_of_all; /* the process that whoever has none belongs to; UINT32_MAX: none */
+	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
+	uint32_t nr_folders;
+	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
+};
+
+static inline const void *section_entry(const struct section *section, uint32_t index)
+{
+	return index < section->nr ? section->at + (size_t)index * section->entry_size : NULL;
+}
+
+static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
+{
+	if (shift >= 56 || period > TRACE_MAX_WEIGHT >> shift)
+		return TRACE_MAX_WEIGHT;
+	return period << shift;
+}
+
+/* Whether a bin holds records that count: samples of an event, or calls of a kind of these. */
+static inline bool trace_bin_live(const struct trace *trace, const struct bin *bin)
+{
+	const struct trace_event *kind = trace_kind(trace, bin->kind);
+
+	return kind && bin->level >= kind->floor &&
+	       bin->use == (bin->kind < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
+}
+
+/* Where the nodes of a bin begin, up to its end; its end: it has none that count. */
+static inline uint32_t trace_first_node(const struct trace *trace, const struct bin *bin)
+{
+	uint32_t size = (uint32_t)bin_size(bin);
+
+	return trace_bin_live(trace, bin) && bin->node_bytes <= size - sizeof(*bin)
+	               ? size - bin->node_bytes
+	               : size;
+}
+
+/*
+ * Checks that the sections of a file whose checksums are right fit together, so far as reading in
+ * place relies on it. NULL, or what is wrong.
+ */
+const char *trace_check(const struct trace *trace);
+
+/* What trace_owner() needs. 0 or -ENOMEM. */
+int trace_index_processes(struct trace *trace);
+
+/* The units that a sample of this event on this CPU stands for. */
+static inline uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu)
+{
+	const struct weights *weights = &trace->weights[event];
+
+	return cpu < trace->nr_cpus && weights->by_cpu[cpu] ? weights->by_cpu[cpu] : weights->any;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* The symbol table of a trace: the functions and lines of all frames that its bins mention. */
+#ifndef TRACE_WRITE_TRACE_SYMBOLS_H
+#define TRACE_WRITE_TRACE_SYMBOLS_H
+
+#include "trace/write/frame_set.h"
+#include "trace/write/source_files.h"
+#include "trace/write/source_table.h"
+#include "base/string_pool.h"
+#include "trace/format.h"
+#include "symbolize/symbols.h"
+
+typedef void source_file_fn(void *arg, const char *path, const struct source_identity *identity);
+
+/* Where names come from. */
+struct name_source {
+	/* As symbolizer_module(), for a module by its number; one that is not known has no names.
+	 */
+	int (*module)(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
+	              void *fn_arg);
+	void *arg;
+	/*
+	 * What is known of source files, each NULL or asked once names are known: of the one with
+	 * this path, until the answer is not 0; of any files.
+	 */
+	int (*file)(void *arg, const char *path, struct source_identity *identity);
+	void (*files)(void *arg, source_file_fn *fn, void *fn_arg);
+};
+
+struct names {
+	struct trace_symbol *symbols;
+	size_t nr;
+	struct source_table lines;
+	struct source_files files;
+	struct string_pool strings; /* of the names; empty at first */
+	uint32_t string_base;       /* added to their offsets */
+	uint64_t refused;           /* names and lines that found no room */
+};
+
+/*
+ * Looks all frames up, which are ascending and distinct, module by module. String offsets start
+ * from string_base. source may be NULL: then there are no names. 0, -ENOMEM.
+ */
+int names_init(struct names *names, const struct name_source *source,
+               const struct frame_set *frames, uint32_t string_base);
+void names_fini(struct names *names);
+
+#endif

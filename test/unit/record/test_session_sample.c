@@ -1,0 +1,802 @@
+/* What becomes of a sample: its task, stream and level, its stack, and what it says of the rest. */
+#include "cases.h"
+#include "task_records.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/session.h"
+#include "trace/trace.h"
+#include "trace/write/trace_write.h"
+#include "perf/sampler/sampler_state.h"
+#include "symbolize/unwind/arch.h"
+#include "base/access_class.h"
+
+enum { NR_CPUS = 2, FAULTS = 1, NR_EVENTS = 2, PERIOD = 1000, PID = 4000001 };
+
+#define BUDGET ((size_t)256 << 10)
+#define CODE   0x10000u /* where the target's code is, and how much of it */
+#define SIZE   0x10000u
+#define KERNEL 0xffffffff81000000
+
+struct world {
+	struct options options;
+	struct session session;
+	struct sampler sampler;
+	int cpus[NR_CPUS];
+	uint64_t periods[NR_EVENTS][NR_CPUS];
+	struct session_source sources[NR_EVENTS * NR_CPUS];
+	char folder[64], path[96];
+	uint16_t code; /* the module of what is mapped */
+};
+
+/* --- a session without a kernel --------------------------------------------------------------- */
+
+static void open_sampler(struct world *w)
+{
+	struct sampler *s = &w->sampler;
+
+	*s = (struct sampler){
+		.way = SAMPLER_LADDER,
+		.nr_cpus = NR_CPUS,
+		.cpus = w->cpus,
+		.nr_events = NR_EVENTS,
+		.max_chain = 127,
+	};
+	for (unsigned e = 0; e < NR_EVENTS; e++) {
+		s->events[e] = (struct sampler_event){
+			.base_period = w->periods[e], .is_clock = !e, .nr_rungs = 4, .nr_steps = 1};
+		for (unsigned c = 0; c < NR_CPUS; c++)
+			w->periods[e][c] = e ? 1 : PERIOD;
+	}
+}
+
+static void open_tables(struct world *w)
+{
+	struct session *s = &w->session;
+
+	s->tables = tables_new(BUDGET, w->path);
+	assert_non_null(s->tables);
+	for (uint32_t e = 0; e < NR_EVENTS; e++) {
+		struct trace_event *event = tables_add_event(s->tables);
+
+		event->name = tables_string(s->tables, e ? "page-faults" : "cpu-clock");
+		event->base_period = w->periods[e][0];
+		for (uint32_t c = 0; c < NR_CPUS; c++)
+			*tables_add_stream(s->tables) =
+				(struct trace_stream){.event = e,
+			                              .cpu = (uint32_t)w->cpus[c],
+			                              .base_period = w->periods[e][c]};
+	}
+	tables_run(s->tables)->start = 1;
+	tables_run(s->tables)->nr_cpus = NR_CPUS;
+}
+
+static void open_buffer(struct world *w, unsigned nr_counters)
+{
+	struct session *s = &w->session;
+	struct hmb_config config = {
+		.memory = tables_arena(s->tables),
+		.size = BUDGET,
+		.ledger = tables_ledger(s->tables),
+		.nr_kinds = NR_EVENTS,
+		.max_path = SESSION_MAX_STACK,
+		.truncated_frame = FRAME_TRUNCATED,
+		.kinds[0].nr_counters = nr_counters,
+		.kinds[0].stream_owner = STREAM_OF_THREAD,
+	};
+
+	hmb_free(s->hmb);
+	s->hmb = hmb_new(&config);
+	assert_non_null(s->hmb);
+}
+
+static void map_code(struct world *w)
+{
+	struct session *s = &w->session;
+	struct task *task = tasks_of_sample(&s->tasks, PID, PID);
+	struct module *module = module_table_anon(s->modules, PID, CODE);
+	struct mapping mapping = {.start = CODE, .end = CODE + SIZE, .module = module};
+
+	w->code = module->id;
+	assert_int_equal(space_map(task->process->space, &mapping), 0);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct session *s = &w->session;
+
+	assert_non_null(w);
+	strcpy(w->folder, "/tmp/adaptrace-test-XXXXXX");
+	assert_non_null(mkdtemp(w->folder));
+	snprintf(w->path, sizeof(w->path), "%s/x.atr", w->folder);
+	w->cpus[0] = 3; /* numbers are not indices */
+	w->cpus[1] = 5;
+	open_sampler(w);
+	open_tables(w);
+	open_buffer(w, 0);
+	w->options = (struct options){
+		.nr_events = NR_EVENTS,
+		.events = {{.unit = EVENT_NS, .scale = 1}, {.unit = EVENT_COUNT, .scale = 1}},
+		.stack = {.mode = TRACE_STACKS_FP, .max = SESSION_MAX_STACK},
+		.seed = 1,
+	};
+	s->options = &w->options;
+	s->sampler = &w->sampler;
+	s->way = SAMPLER_LADDER;
+	s->sources = w->sources;
+	s->modules = module_table_new();
+	assert_non_null(s->modules);
+	s->stack.options = s->options;
+	s->stack.modules = s->modules;
+	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
+	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
+	say_comm(&w->session.tasks, PID, PID, "app", true, 10);
+	map_code(w);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	tasks_fini(&w->session.tasks);
+	unwinder_free(w->session.stack.unwinder);
+	module_table_free(w->session.modules);
+	hmb_free(w->session.hmb);
+	tables_free(w->session.tables);
+	unlink(w->path);
+	rmdir(w->folder);
+	free(w);
+	return 0;
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static struct record sample_at(uint64_t time, pid_t tid)
+{
+	return (struct record){
+		.type = RECORD_SAMPLE,
+		.time = time,
+		.pid = PID,
+		.tid = (uint32_t)tid,
+		.sample.ip = CODE + 0x10,
+	};
+}
+
+static void take(struct world *w, int event, struct record record)
+{
+	struct sampler_source source = {.event = event, .cpu = 1};
+
+	session_sample(&w->session, &record, &source);
+}
+
+static uint64_t taken(const struct world *w, unsigned event)
+{
+	return tables_ledger(w->session.tables)->taken[event];
+}
+
+static struct task *task_of(struct world *w, pid_t tid)
+{
+	return tasks_of_sample(&w->session.tasks, PID, tid);
+}
+
+static struct trace_thread *thread_of(struct world *w, pid_t tid)
+{
+	return tables_thread(w->session.tables, task_of(w, tid)->thread);
+}
+
+/* All that is stored, as a reader of the trace has it. */
+static struct trace *written(struct world *w)
+{
+	char why[TRACE_WHY_SIZE];
+	struct trace *trace;
+
+	assert_int_equal(trace_write(w->path, w->session.tables, NULL, NULL, NULL), 0);
+	trace = trace_open(w->path, why);
+	if (!trace)
+		fail_msg("%s", why);
+	return trace;
+}
+
+/* Takes one sample of the clock and looks at its stack in the trace. */
+static void check_stack(struct world *w, struct record record, const uint64_t *expected, size_t nr)
+{
+	uint64_t frames[SESSION_MAX_STACK + 8];
+	struct trace_sample sample = {0};
+	struct trace_walk *walk;
+	struct trace *trace;
+
+	take(w, 0, record);
+	trace = written(w);
+	walk = trace_walk_new(trace, 0);
+	for (uint64_t i = 0; i < taken(w, 0); i++)
+		assert_int_equal(trace_walk_next(walk, &sample), 1);
+	assert_int_equal(trace_walk_next(walk, &sample), 0);
+	assert_int_equal(sample.time, record.time);
+	assert_int_equal(sample.cpu, 5);
+	assert_int_equal(trace_stack(trace, &sample, frames, SESSION_MAX_STACK + 8), nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(frames[i], expected[i]);
+	trace_walk_free(walk);
+	trace_close(trace);
+}
+
+static uint64_t in_code(const struct world *w, uint32_t offset)
+{
+	return frame_make(w->code, CODE + offset);
+}
+
+/* --- whose it is, and whether it counts ------------------------------------------------------- */
+
+static void no_sample_of_ours_counts_nothing(void **state)
+{
+	struct world *w = *state;
+	struct record record = sample_at(100, PID), idle = sample_at(100, 0);
+	struct sampler_source stale = {.event = 0, .stale = true};
+
+	take(w, -1, record);
+	session_sample(&w->session, &record, &stale);
+	idle.pid = 0; /* of no interest unless everyone is */
+	take(w, 0, idle);
+	assert_int_equal(taken(w, 0), 0);
+	assert_int_equal(w->session.guard.samples, 0);
+	assert_false(task_of(w, PID)->streams_started);
+	assert_int_equal(task_of(w, PID)->thread, NO_THREAD);
+}
+
+/* What the process did as ours is not the target's; it is told where all of it is known. */
+static void before_the_exec_is_counted_apart(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	task_of(w, PID)->process->awaits_exec = true;
+	take(w, 0, sample_at(100, PID));
+	for (unsigned i = 0; i < 3; i++)
+		take(w, FAULTS, sample_at(100 + i, PID));
+	assert_int_equal(taken(w, 0) + taken(w, FAULTS), 0);
+	assert_int_equal(s->before_exec[0], 0); /* a period of more than one */
+	assert_int_equal(s->before_exec[FAULTS], 3);
+	say_comm(&w->session.tasks, PID, PID, "target", true, 200);
+	take(w, FAULTS, sample_at(300, PID));
+	assert_int_equal(taken(w, FAULTS), 1);
+	assert_int_equal(s->before_exec[FAULTS], 3);
+	w->periods[FAULTS][1] = 2;
+	task_of(w, PID)->process->awaits_exec = true;
+	take(w, FAULTS, sample_at(400, PID));
+	assert_int_equal(s->before_exec[FAULTS], 3);
+}
+
+/* Records of one thread may lie in several rings: its last samples may come behind its EXIT. */
+static void the_last_sample_of_a_thread_is_its_own(void **state)
+{
+	struct world *w = *state;
+	struct trace_thread *thread;
+	struct task *task;
+
+	say_fork(&w->session.tasks, PID, PID, PID + 1, 100);
+	take(w, 0, sample_at(1000, PID + 1));
+	task = task_of(w, PID + 1);
+	thread = thread_of(w, PID + 1);
+	say_exit(&w->session.tasks, PID, PID + 1, 2000);
+	take(w, 0, sample_at(1900, PID + 1));
+	assert_ptr_equal(task_of(w, PID + 1), task);
+	assert_ptr_equal(thread_of(w, PID + 1), thread);
+	assert_int_equal(taken(w, 0), 2);
+	tasks_end(&w->session.tasks);
+	assert_int_equal(thread->end, 2000);
+	assert_int_equal(thread->start, 1000);
+}
+
+/* What comes behind an exec is of another program, whatever was sampled of the one before. */
+static void an_exec_begins_a_thread_of_its_own(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	uint32_t first;
+
+	take(w, 0, sample_at(1000, PID));
+	take(w, 0, sample_at(2000, PID));
+	first = task_of(w, PID)->thread;
+	assert_int_equal(task_of(w, PID)->usage.sampled, 2 * PERIOD);
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
+	assert_int_equal(task_of(w, PID)->thread, NO_THREAD);
+	take(w, 0, sample_at(4000, PID));
+	assert_int_not_equal(task_of(w, PID)->thread, first);
+	assert_int_equal(tables_thread(s->tables, first)->end, 3000);
+	assert_int_equal(task_of(w, PID)->usage.sampled, PERIOD);
+	assert_int_equal(task_of(w, PID)->usage.earlier, 2 * PERIOD);
+	assert_string_equal(tables_string_at(s->tables, thread_of(w, PID)->comm), "next");
+	/* Of the old program's code nothing is mapped any more. */
+	assert_int_equal(s->stack.frames[0], FRAME_UNKNOWN);
+}
+
+static void a_thread_that_is_being_reaped_is_its_process(void **state)
+{
+	struct world *w = *state;
+
+	take(w, 0, sample_at(1000, -1));
+	assert_int_equal(taken(w, 0), 1);
+	assert_int_equal(thread_of(w, PID)->tid, PID);
+}
+
+/* --- streams, levels, weights ----------------------------------------------------------------- */
+
+/* Each thread has a stream of each event; what it begins with goes by the seed. */
+static void each_thread_has_its_streams(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	struct stream first, second;
+
+	say_fork(&w->session.tasks, PID, PID, PID + 1, 100);
+	take(w, 0, sample_at(1000, PID));
+	take(w, 0, sample_at(1000, PID + 1));
+	assert_int_equal(s->nr_streams, 2 * NR_EVENTS);
+	first = stream_start(1, 0, 0);
+	second = stream_start(1, NR_EVENTS, 0);
+	assert_int_equal(task_of(w, PID)->streams[0].n, first.n + 1);
+	assert_int_equal(task_of(w, PID + 1)->streams[0].n, second.n + 1);
+	assert_int_equal(task_of(w, PID)->streams[FAULTS].n, stream_start(1, 1, 0).n);
+	take(w, 0, sample_at(2000, PID));
+	assert_int_equal(s->nr_streams, 2 * NR_EVENTS);
+	assert_int_equal(task_of(w, PID)->streams[0].n, first.n + 2);
+}
+
+static void events_of_cpus_have_streams_of_cpus(void **state)
+{
+	struct world *w = *state;
+	struct sampler_source source = {.event = 1, .cpu = 0};
+	struct record record = sample_at(1000, PID);
+
+	w->session.way = SAMPLER_CGROUP;
+	session_sample(&w->session, &record, &source);
+	take(w, 1, record);
+	take(w, 0, record);
+	assert_int_equal(w->sources[0 * NR_CPUS + 0].stream.n, 0);
+	assert_int_equal(w->sources[0 * NR_CPUS + 1].stream.n, 1);
+	assert_int_equal(w->sources[1 * NR_CPUS + 0].stream.n, 1);
+	assert_int_equal(w->sources[1 * NR_CPUS + 1].stream.n, 1);
+	assert_false(task_of(w, PID)->streams_started);
+}
+
+/* A sample of a slower period stands for more of them, and no stream becomes faster again. */
+static void weights_follow_the_period_of_the_sample(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	struct sampler_source source = {.event = 0, .cpu = 1, .shift = 3};
+	struct record record = sample_at(1000, PID), late = sample_at(900, PID);
+
+	w->options.events[0].scale = 5;
+	session_sample(s, &record, &source);
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * (PERIOD << 3));
+	assert_int_equal(s->guard.target_ns, PERIOD << 3);
+	assert_int_equal(task_of(w, PID)->streams[0].shift, 3);
+	take(w, 0, late);
+	assert_int_equal(task_of(w, PID)->streams[0].shift, 3);
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * ((PERIOD << 3) + PERIOD));
+	/* Other events are in other units. */
+	take(w, FAULTS, record);
+	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * ((PERIOD << 3) + PERIOD));
+}
+
+/* Below the floor nothing is stored, nor looked up; and yet it counts as taken. */
+static void what_is_below_the_floor_is_taken_alone(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	unsigned nr = 64, stored = 0, last = 0;
+
+	for (unsigned i = 0; i < 3; i++)
+		hmb_close_lowest(s->hmb, 0, 500, HMB_CAUSE_MEMORY);
+	w->options.stack.max = 0; /* each stack that is built is cut */
+	for (unsigned i = 0; i < nr; i++) {
+		take(w, 0, sample_at(1000 + i, PID));
+		if (hmb_stored(s->hmb, 0) == stored)
+			continue;
+		assert_true(!stored || i - last == 8);
+		last = i;
+		stored++;
+	}
+	assert_int_equal(taken(w, 0), nr);
+	assert_int_equal(stored, nr / 8); /* every eighth, wherever the stream began */
+	assert_int_equal(s->stack.truncated, stored);
+	assert_int_equal(task_of(w, PID)->usage.sampled, nr * PERIOD);
+	/* The kernel was asked to follow, as far as there are rungs for it: every second doubling.
+	 */
+	assert_int_equal(s->shift[0], 3);
+	assert_int_equal(s->shift[FAULTS], 0);
+	assert_int_equal(w->sampler.events[0].steps[w->sampler.events[0].nr_steps - 1].shift, 2);
+	assert_int_equal(w->sampler.events[0].nr_steps, 2);
+}
+
+/* What comes in turns is not thinned by turns. */
+static void chance_chooses_among_counts(void **state)
+{
+	struct world *w = *state;
+	struct hmb *hmb = w->session.hmb;
+	unsigned nr[2] = {0};
+
+	hmb_close_lowest(hmb, FAULTS, 500, HMB_CAUSE_MEMORY);
+	for (unsigned i = 0; i < 64; i++) {
+		uint64_t before = hmb_stored(hmb, FAULTS);
+
+		take(w, FAULTS, sample_at(1000 + i, PID));
+		nr[i % 2] += (unsigned)(hmb_stored(hmb, FAULTS) - before);
+	}
+	assert_int_equal(nr[0] + nr[1], 32);
+	assert_in_range(nr[0], 8, 24);
+}
+
+/* A clock tells the guard of the target's time, once; counters, that their rate was not known. */
+static void the_guard_hears_of_one_clock(void **state)
+{
+	struct world *w = *state;
+	struct guard *guard = &w->session.guard;
+
+	take(w, 0, sample_at(1000, PID));
+	take(w, FAULTS, sample_at(1001, PID));
+	assert_int_equal(guard->target_ns, PERIOD);
+	assert_int_equal(guard->samples, 2);
+	assert_int_equal(guard->unbounded, 1);
+	w->options.events[FAULTS].unit = EVENT_NS;
+	take(w, FAULTS, sample_at(1002, PID));
+	assert_int_equal(guard->target_ns, PERIOD);
+	assert_int_equal(guard->unbounded, 1);
+	w->options.events[0].unit = EVENT_COUNT;
+	take(w, FAULTS, sample_at(1003, PID));
+	assert_int_equal(guard->target_ns, PERIOD + 1);
+}
+
+/* Times of counters are coded by the mean of what was between their samples. */
+static void the_rate_of_counters_is_learnt(void **state)
+{
+	struct world *w = *state;
+	struct session_source *rate = &w->sources[FAULTS * NR_CPUS + 1];
+
+	take(w, FAULTS, sample_at(100000, PID));
+	assert_int_equal(rate->interval, 0); /* nothing is known from one */
+	for (uint64_t i = 1; i <= 200; i++)
+		take(w, FAULTS, sample_at(100000 + 800 * i, PID));
+	assert_in_range(rate->interval, 750, 850);
+	/* Late ones are no step back. */
+	take(w, FAULTS, sample_at(100000, PID));
+	assert_in_range(rate->interval, 750, 850);
+	assert_int_equal(w->sources[FAULTS * NR_CPUS + 0].last, 0);
+	assert_int_equal(hmb_stored(w->session.hmb, FAULTS), 202);
+}
+
+/* --- stacks ----------------------------------------------------------------------------------- */
+
+static struct record with_chain(uint64_t time, const uint64_t *chain, size_t size)
+{
+	struct record record = sample_at(time, PID);
+
+	record.sample.chain = chain;
+	record.sample.chain_size = size;
+	return record;
+}
+
+static void follow_frame_pointers(struct world *w)
+{
+	w->options.stack.mode = TRACE_STACKS_FP;
+	w->session.stack.unwinder = unwinder_new(w->session.modules, UNWIND_RULES);
+	assert_non_null(w->session.stack.unwinder);
+}
+
+/* The first behind a mark is where it was; the others are where they called from. */
+static void chains_are_of_calls(void **state)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, KERNEL + 8,  KERNEL + 100,
+	                          PERF_CONTEXT_USER,   CODE + 0x20, CODE + 0x80,
+	                          CODE + SIZE + 1,     CODE + SIZE, 7};
+	struct world *w = *state;
+	uint16_t kernel = module_table_kernel(w->session.modules, KERNEL)->id;
+	uint64_t expected[] = {
+		frame_make(kernel, (uint32_t)(KERNEL + 8)),
+		frame_make(kernel, (uint32_t)(KERNEL + 99)),
+		in_code(w, 0x20),
+		in_code(w, 0x7f),
+		FRAME_UNKNOWN,        /* just behind */
+		in_code(w, SIZE - 1), /* a call that is the last instruction */
+		FRAME_TRUNCATED,      /* nobody says that it is a root */
+		FRAME_TRUNCATED,
+	};
+
+	follow_frame_pointers(w);
+	check_stack(w, with_chain(1000, chain, 8), expected, 7);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_FP], 1);
+	/* What ends where no code is has been led astray. */
+	expected[6] = FRAME_UNKNOWN;
+	check_stack(w, with_chain(2000, chain, 9), expected, 8);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_FP], 2);
+}
+
+/* A program that has other things in the frame pointer names no places of the kernel. */
+static void chains_of_programs_stay_there(void **state)
+{
+	const uint64_t chain[] = {PERF_CONTEXT_KERNEL, KERNEL + 8, PERF_CONTEXT_USER,
+	                          CODE + 0x20,         KERNEL + 8, 0xe9b5dba5b5c0fbcf};
+	struct world *w = *state;
+	uint16_t kernel = module_table_kernel(w->session.modules, KERNEL)->id;
+	const uint64_t expected[] = {frame_make(kernel, (uint32_t)(KERNEL + 8)), in_code(w, 0x20),
+	                             FRAME_UNKNOWN, FRAME_UNKNOWN, FRAME_TRUNCATED};
+	size_t nr = module_table_count(w->session.modules);
+
+	follow_frame_pointers(w);
+	check_stack(w, with_chain(1000, chain, 6), expected, 5);
+	assert_int_equal(w->session.stack.truncated, 1);
+	assert_int_equal(module_table_count(w->session.modules), nr);
+}
+
+static void without_a_chain_there_is_the_place(void **state)
+{
+	struct world *w = *state;
+	const uint64_t user[] = {in_code(w, 0x10)}, unknown[] = {FRAME_UNKNOWN};
+	struct record record = sample_at(2000, PID);
+
+	check_stack(w, sample_at(1000, PID), user, 1);
+	record.sample.ip = 12;
+	check_stack(w, record, unknown, 1);
+	record.time = 3000;
+	record.sample.ip = KERNEL;
+	record.sample.in_kernel = true;
+	check_stack(w, record,
+	            &(uint64_t){frame_make(module_table_kernel(w->session.modules, KERNEL)->id,
+	                                   (uint32_t)KERNEL)},
+	            1);
+}
+
+/* A chain as long as may be has been cut, by us or by the kernel: its callers are missing. */
+static void long_chains_are_cut_and_say_so(void **state)
+{
+	struct world *w = *state;
+	uint64_t chain[200], expected[200];
+	const uint64_t regs[ARCH_REGS] = {0};
+	struct record record = sample_at(4000, PID);
+
+	for (unsigned i = 0; i < 200; i++) {
+		chain[i] = CODE + 0x100 + i;
+		expected[i] = in_code(w, 0x100 + i - (i > 0));
+	}
+	expected[126] = FRAME_TRUNCATED;
+	check_stack(w, with_chain(1000, chain, 126), expected, 126);
+	assert_int_equal(w->session.stack.truncated, 0);
+	expected[126] = in_code(w, 0x100 + 125);
+	expected[127] = FRAME_TRUNCATED;
+	check_stack(w, with_chain(2000, chain, 127), expected, 128); /* the kernel's own limit */
+	w->options.stack.max = 3;
+	expected[3] = FRAME_TRUNCATED;
+	check_stack(w, with_chain(3000, chain, 200), expected, 4);
+	assert_int_equal(w->session.stack.truncated, 2);
+	/* The kernel's part alone may leave no room for the program's. */
+	w->options.stack.max = 1;
+	w->options.stack.mode = TRACE_STACKS_DWARF;
+	record.sample.regs = regs;
+	record.sample.in_kernel = true;
+	expected[0] = in_code(w, 0x10);
+	expected[1] = FRAME_TRUNCATED;
+	check_stack(w, record, expected, 2);
+	assert_int_equal(w->session.stack.truncated, 3);
+}
+
+/* Registers of a 32-bit program cannot be followed: its callers are missing, and that is counted.
+ */
+static void narrow_programs_have_no_callers(void **state)
+{
+	struct world *w = *state;
+	const uint64_t regs[ARCH_REGS] = {0};
+	const uint64_t expected[] = {in_code(w, 0x10), FRAME_TRUNCATED};
+	struct record record = sample_at(1000, PID);
+
+	w->options.stack.mode = TRACE_STACKS_DWARF;
+	record.sample.regs = regs;
+	record.sample.regs_32 = true;
+	check_stack(w, record, expected, 2);
+	assert_int_equal(w->session.stack.cut[STACK_CUT_32_BIT], 1);
+	assert_int_equal(w->session.stack.truncated, 1);
+}
+
+/* What a processor remembers of calls is a stack as others are. */
+static void branches_are_a_stack(void **state)
+{
+	const struct perf_branch_entry branches[] = {{.from = CODE + 0x40}, {.from = CODE + 0x60}};
+	const uint64_t chain[] = {PERF_CONTEXT_USER, CODE + 0x20, CODE + 0x999};
+	struct world *w = *state;
+	const uint64_t expected[] = {in_code(w, 0x20), in_code(w, 0x40), in_code(w, 0x60),
+	                             FRAME_TRUNCATED};
+	struct record record = with_chain(1000, chain, 3);
+
+	w->options.stack.branches = 8;
+	record.sample.branches = branches;
+	record.sample.nr_branches = 2;
+	check_stack(w, record, expected, 3);
+	record.time = 2000;
+	w->options.stack.branches = 2; /* all that it remembers: there may be more */
+	check_stack(w, record, expected, 4);
+	assert_int_equal(w->session.stack.truncated, 1);
+}
+
+/* --- what memory accesses met ----------------------------------------------------------------- */
+
+static void check_place(struct world *w, uint64_t address, uint64_t sp, enum memory_place place)
+{
+	uint64_t regs[ARCH_REGS] = {0};
+	struct record record = sample_at(1000 + taken(w, 0), PID);
+
+	regs[arch_sample_index[ARCH_SP]] = sp;
+	record.sample.regs = sp ? regs : NULL;
+	record.sample.address = address;
+	take(w, 0, record);
+	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x10));
+	assert_int_equal(w->session.stack.frames[1], frame_of_memory(memory_make(0, 0, place)));
+}
+
+/* The class stands between the leaf and its callers. */
+static void accesses_are_of_a_place(void **state)
+{
+	const uint64_t sp = (uint64_t)1 << 40, chain[] = {CODE + 0x20, CODE + 0x80};
+	struct world *w = *state;
+	struct record record = with_chain(10, chain, 2);
+
+	w->options.data = true;
+	check_place(w, 0, sp, MEMORY_NOWHERE);
+	check_place(w, KERNEL, sp, MEMORY_KERNEL);
+	check_place(w, CODE + 0x30, sp, MEMORY_CODE);
+	check_place(w, sp, sp, MEMORY_STACK);
+	check_place(w, sp - 8, sp, MEMORY_STACK); /* what is being pushed */
+	check_place(w, sp - 256, sp, MEMORY_STACK);
+	check_place(w, sp - 257, sp, MEMORY_DATA);
+	check_place(w, sp + 100000, sp, MEMORY_STACK);
+	check_place(w, sp + ((uint64_t)1 << 30), sp, MEMORY_DATA);
+	check_place(w, sp, 0, MEMORY_DATA); /* the stack is not known */
+	take(w, 0, record);
+	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x20));
+	assert_int_equal(w->session.stack.frames[2], in_code(w, 0x7f));
+}
+
+/* --- counters --------------------------------------------------------------------------------- */
+
+static void take_counted(struct world *w, uint64_t time, uint64_t own, uint64_t other)
+{
+	const uint64_t counts[] = {own, other, other};
+	struct record record = sample_at(time, PID);
+
+	record.sample.counts = counts;
+	record.sample.nr_counts = 3;
+	record.sample.count_stride = 1;
+	take(w, 0, record);
+}
+
+static void check_counts(const struct world *w, uint64_t own, uint64_t other)
+{
+	assert_int_equal(w->session.counts[0], own);
+	assert_int_equal(w->session.counts[1], other);
+	assert_int_equal(w->session.counts[2], 3 * other);
+}
+
+static void open_counters(struct world *w, uint32_t scale)
+{
+	w->options.nr_counters = w->session.nr_counters = 2;
+	w->options.counters[0].scale = scale;
+	w->options.counters[1].scale = 3 * scale;
+	open_buffer(w, 3);
+}
+
+/* A thread's totals are its own, in units, and begin anew with another program. */
+static void counters_are_of_threads(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	open_counters(w, 64);
+	take_counted(w, 1000, 100, 7);
+	check_counts(w, 100, 64 * 7);
+	take_counted(w, 2000, 150, 9);
+	check_counts(w, 150, 64 * 9);
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
+	take_counted(w, 4000, 160, 10);
+	check_counts(w, 10, 64);
+	take_counted(w, 5000, 170, 12);
+	check_counts(w, 20, 64 * 3);
+	/* Samples without counts, as of a kernel that has none, count nothing. */
+	take(w, 0, sample_at(6000, PID));
+	check_counts(w, 20, 64 * 3);
+	/* Samples of other events have none at all. */
+	s->counts[0] = 4711;
+	take(w, FAULTS, sample_at(7000, PID));
+	assert_int_equal(s->counts[0], 4711);
+}
+
+static void close_most_levels(struct world *w)
+{
+	while (hmb_floor(w->session.hmb, 0) < 40)
+		hmb_close_lowest(w->session.hmb, 0, 1, HMB_CAUSE_MEMORY);
+}
+
+/* What one sample told of a program is not told of the next one once more. */
+static void a_single_sample_before_an_exec_has_told_its_counts(void **state)
+{
+	struct world *w = *state;
+
+	open_counters(w, 1);
+	take_counted(w, 1000, 100, 7);
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
+	take_counted(w, 4000, 160, 10);
+	check_counts(w, 60, 3);
+	say_comm(&w->session.tasks, PID, PID, "last", true, 5000);
+	take_counted(w, 6000, 180, 11);
+	check_counts(w, 20, 1);
+	/* Nor is it forgotten with each sample of the next one that is not stored. */
+	close_most_levels(w);
+	say_comm(&w->session.tasks, PID, PID, "unstored", true, 7000);
+	take_counted(w, 8000, 200, 12);
+	check_counts(w, 20, 1);
+	take_counted(w, 9000, 230, 14);
+	check_counts(w, 50, 3);
+}
+
+/* What no sample has told yet goes on to the next one, whatever program that is of. */
+static void counts_below_the_floor_are_told_later(void **state)
+{
+	struct world *w = *state;
+
+	open_counters(w, 1);
+	close_most_levels(w);
+	take_counted(w, 1000, 100, 7);
+	take_counted(w, 2000, 150, 8);
+	assert_int_equal(hmb_stored(w->session.hmb, 0), 0);
+	say_comm(&w->session.tasks, PID, PID, "next", true, 3000);
+	take_counted(w, 4000, 160, 10);
+	check_counts(w, 160, 10);
+}
+
+static void counts_of_cpus_are_totals(void **state)
+{
+	struct world *w = *state;
+
+	open_counters(w, 2);
+	w->session.way = SAMPLER_CGROUP;
+	take_counted(w, 1000, 100, 7);
+	check_counts(w, 100, 14);
+	take_counted(w, 2000, 90, 9);
+	check_counts(w, 90, 18);
+	assert_null(task_of(w, PID)->counters);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(no_sample_of_ours_counts_nothing),
+		TEST(before_the_exec_is_counted_apart),
+		TEST(the_last_sample_of_a_thread_is_its_own),
+		TEST(an_exec_begins_a_thread_of_its_own),
+		TEST(a_thread_that_is_being_reaped_is_its_process),
+		TEST(each_thread_has_its_streams),
+		TEST(events_of_cpus_have_streams_of_cpus),
+		TEST(weights_follow_the_period_of_the_sample),
+		TEST(what_is_below_the_floor_is_taken_alone),
+		TEST(chance_chooses_among_counts),
+		TEST(the_guard_hears_of_one_clock),
+		TEST(the_rate_of_counters_is_learnt),
+		TEST(chains_are_of_calls),
+		TEST(chains_of_programs_stay_there),
+		TEST(without_a_chain_there_is_the_place),
+		TEST(long_chains_are_cut_and_say_so),
+		TEST(narrow_programs_have_no_callers),
+		TEST(branches_are_a_stack),
+		TEST(accesses_are_of_a_place),
+		TEST(counters_are_of_threads),
+		TEST(a_single_sample_before_an_exec_has_told_its_counts),
+		TEST(counts_below_the_floor_are_told_later),
+		TEST(counts_of_cpus_are_totals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* Chains by themselves; test_unwind.c has what becomes of them with real stacks. */
+#include "cases.h"
+#include "symbolize/unwind/chain.h"
+
+#include <string.h>
+
+#define MOST 1024
+
+/* A recursion so deep: leaf first, all callers return to the same place. */
+static void recursion(struct link *links, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		links[i] = (struct link){0x7fff00000000 - (nr - i) * 64, i + 1 < nr ? 7 : 1};
+	links[0].slot = 0;
+}
+
+static int setup(void **state)
+{
+	*state = chain_table_new();
+	return *state ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	chain_table_free(*state);
+	return 0;
+}
+
+/* What a copy of the innermost frames alone becomes, after a stack that was a frame less deep. */
+static void deep_recursion_is_completed(void **state)
+{
+	static struct link before[MOST], truth[MOST], cut[MOST];
+	static struct hold holds[MOST];
+
+	for (size_t nr = 16; nr <= MOST; nr *= 2) {
+		recursion(before, nr - 1);
+		recursion(truth, nr);
+		chain_store(*state, 1, &(struct chain_news){.links = before, .nr = nr - 1});
+		memcpy(cut, truth, sizeof(cut));
+		assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){cut, holds, 10, MOST}),
+		                 nr);
+		assert_memory_equal(cut, truth, nr * sizeof(*cut));
+	}
+}
+
+/* What becomes of a stack of which two frames are known, by the outer one's registers. */
+static size_t stitch_two(struct chain_table *table, const struct link *inner,
+                         const struct link *outer, uint64_t extra, uint64_t time)
+{
+	static struct link cut[MOST];
+	static struct hold holds[MOST];
+
+	cut[0] = *inner;
+	cut[1] = *outer;
+	holds[1] = (struct hold){.fp = 1, .extra = extra};
+	return chain_stitch(table, 1, time, &(struct cut){cut, holds, 2, MOST});
+}
+
+/* The same where the inner one is another. */
+static size_t stitch_one(struct chain_table *table, const struct link *link, uint64_t extra,
+                         uint64_t time)
+{
+	return stitch_two(table, &(struct link){0, 77}, link, extra, time);
+}
+
+static void few_frames_join_by_registers(void **state)
+{
+	static struct link links[MOST];
+	static struct hold holds[MOST];
+	struct chain_news news = {.links = links, .nr = 20};
+	size_t i;
+
+	recursion(links, 20);
+	for (i = 0; i < 20; i++)
+		holds[i] = (struct hold){.fp = 1, .extra = 100 + i};
+	chain_store(*state, 1, &news);
+	/* none are known */
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 2);
+	news.holds = holds;
+	chain_store(*state, 1, &news);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 111, 1), 2);
+	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 2);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 11);
+}
+
+/* A chain that is good from some time on leaves what was known before good. */
+static void what_a_chain_had_stays_good(void **state)
+{
+	static struct link links[MOST];
+	static struct hold holds[MOST];
+	struct chain_news news = {.links = links, .holds = holds, .nr = 20};
+	size_t i;
+
+	recursion(links, 20);
+	for (i = 0; i < 20; i++)
+		holds[i].fp = 1;
+	chain_store(*state, 1, &news);
+	links[10].frame = 8;
+	news.since = 1000;
+	chain_store(*state, 1, &news);
+	assert_int_equal(chain_past(*state, 1, 0).nr, 0);
+	assert_int_equal(stitch_two(*state, &links[9], &links[10], 0, 999), 2);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 999), 9);
+	links[15].frame = 8;
+	news.since = 2000;
+	chain_store(*state, 1, &news);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 1999), 2);
+	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 2000), 9);
+}
+
+/* Where stacks end in the same frame for a while it counts by itself; those cut before do not. */
+static void a_frame_that_stays_joins(void **state)
+{
+	static struct link links[MOST];
+	static const struct link inner = {0x7fff00000000 - 30 * 64, 5};
+	struct chain_news news = {.links = links, .nr = 20};
+	unsigned n = 0;
+
+	recursion(links, 20);
+	chain_store(*state, 1, &news);
+	while (stitch_one(*state, &links[10], 0, 1) == 2) {
+		assert_int_equal(stitch_one(*state, &inner, 0, 1), 2);
+		assert_in_range(++n, 1, 100);
+	}
+	assert_true(n > 1);
+}
+
+/* For 50 ms, and as long as looks of every 5 ms find it. */
+static void a_chain_is_believed_while_it_is_seen(void **state)
+{
+	enum { MS = 1000000 };
+	static struct link links[MOST];
+	struct chain_news news = {.links = links, .nr = 20, .seen = 100 * MS};
+
+	recursion(links, 20);
+	assert_false(chain_is_due(*state, 1, 100 * MS));
+	assert_false(chain_is_believed(*state, 1, 100 * MS));
+	chain_store(*state, 1, &news);
+	assert_true(chain_is_believed(*state, 1, 1));
+	assert_true(chain_is_believed(*state, 1, 150 * MS));
+	assert_false(chain_is_believed(*state, 1, 150 * MS + 1));
+	assert_true(chain_is_due(*state, 1, 151 * MS));
+	assert_false(chain_is_due(*state, 1, 155 * MS));
+	assert_true(chain_is_due(*state, 1, 156 * MS));
+	chain_looked(*state, 1, 156 * MS, true);
+	assert_true(chain_is_believed(*state, 1, 200 * MS));
+	/* What a stack was completed with shows nothing. */
+	news.seen = 0;
+	chain_store(*state, 1, &news);
+	assert_false(chain_is_believed(*state, 1, 206 * MS + 1));
+	chain_forget(*state, 1);
+	assert_false(chain_is_believed(*state, 1, 1));
+}
+
+/* Where another stack was found, as many looks must find the same, and each time twice as many. */
+static void what_changes_must_be_seen_more_often(void **state)
+{
+	enum { MS = 1000000 };
+	static struct link links[MOST];
+	struct chain_news news = {.links = links, .nr = 20, .seen = MS};
+
+	recursion(links, 20);
+	chain_store(*state, 1, &news);
+	for (unsigned change = 0; change < 8; change++) {
+		unsigned needed = change < 4 ? 1U << change : 16;
+
+		chain_looked(*state, 1, 2 * MS, false);
+		chain_store(*state, 1, &news);
+		for (unsigned i = 0; i < needed; i++) {
+			assert_false(chain_is_believed(*state, 1, MS));
+			chain_looked(*state, 1, 2 * MS, true);
+		}
+		assert_true(chain_is_believed(*state, 1, MS));
+	}
+}
+
+static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
+{
+	static struct link links[MOST];
+	static struct hold holds[MOST];
+
+	recursion(links, 100);
+	chain_store(
+		*state, 1,
+		&(struct chain_news){.links = links, .holds = holds, .nr = 100, .generation = 5});
+	assert_int_equal(chain_past(*state, 1, 5).nr, 100);
+	assert_int_equal(chain_past(*state, 1, 6).nr, 0); /* it was walked in another space */
+	assert_int_equal(chain_miss(*state, 1), 1);
+	chain_forget(*state, 1);
+	assert_int_equal(chain_past(*state, 1, 5).nr, 0);
+	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){links, holds, 10, MOST}), 10);
+	assert_int_equal(chain_miss(*state, 1), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(deep_recursion_is_completed),
+		TEST(few_frames_join_by_registers),
+		TEST(what_a_chain_had_stays_good),
+		TEST(a_frame_that_stays_joins),
+		TEST(a_chain_is_believed_while_it_is_seen),
+		TEST(what_changes_must_be_seen_more_often),
+		TEST(nothing_is_left_of_a_chain_that_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
