@@ -1,8 +1,17 @@
-# make            build/adaptrace
-# make demo       install what is missing, build, record a threaded program, show the report
-# make check      the same for the tests;  make check T=NAME runs one of them
-# make check-hw   tests on hardware counters, in an emulated arm64 machine
-# make check-cross lint bench install uninstall clean
+# make                    build/adaptrace, the library for --mpi, and the programs that tests record
+# make demo               installs what is missing, builds, records a program, shows the report
+# make check              installs what the tests need, builds, and runs all tests
+# make check T=NAME       runs the tests whose name contains NAME
+# make build/unit/FOLDER/TEST     builds one unit test of test/unit/FOLDER
+# make check-hw           tests hardware counters in an emulated arm64 machine
+# make check-cross        compiles everything for arm64 and riscv64
+# make lint               checks format, layers, headers, manual pages; runs clang-tidy
+# make bench              runs the benchmarks; T=NAME as for check
+# make build/fuzz/FUZZER  builds a fuzzer of test/fuzz; needs clang
+# make install            installs below PREFIX, /usr/local if not given; make uninstall removes it
+# make clean              removes the folder BUILD, build if not given
+# make print-libraries    lists the Debian packages of the libraries that adaptrace uses
+# make help               shows this list
 
 BUILD   ?= build
 PREFIX  ?= /usr/local
@@ -240,7 +249,11 @@ uninstall:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all demo check check-cross check-hw print-libraries bench lint install uninstall clean \
+# The list at the head of this file.
+help:
+	@sed -n '/^#/!q; s/^# //p' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: all help demo check check-cross check-hw print-libraries bench lint install uninstall clean \
         deps-build deps-check deps-lint
 .SECONDARY:
 -include $(SRC:%.c=$(BUILD)/%.d) $(wildcard $(BUILD)/unit/*.d $(BUILD)/unit/*/*.d $(BUILD)/bench/*.d)
