@@ -3,7 +3,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 
-/* Of newer headers than these machines may have. */
+/* The kernel headers of the build machine may be too old to define these. */
 #define LEVEL_NUMBER_CXL 0x09
 #define LEVEL_NUMBER_IO  0x0a
 #define SNOOPX_PEER      0x02
@@ -32,7 +32,7 @@ struct level {
 	bool remote;
 };
 
-/* What newer kernels say by number. */
+/* Newer kernels report the level as a number. */
 static struct level level_by_number(const union perf_mem_data_src *source)
 {
 	static const uint8_t levels[16] = {
@@ -51,7 +51,9 @@ static struct level level_by_number(const union perf_mem_data_src *source)
 	return (struct level){levels[source->mem_lvl_num], source->mem_remote};
 }
 
-/* What older ones say by bits, of which the last that fits is meant. */
+/*
+ * Older kernels report the level as a set of bits. If several entries match, the last one counts.
+ */
 static struct level level_by_bits(uint64_t bits)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /*
- * What a sample of a memory access says of it, as far as it is kept: a class, of which there are so
- * few that it costs next to nothing. It is stored as a frame of module 0 right above the leaf, and
- * taken off again where traces are read.
+ * An access class: the properties of a sampled memory access in 24 bits. There are few distinct
+ * classes, so that storing them costs next to nothing. A class is stored as a frame of module 0
+ * right above the leaf, and is separated from the stack again when a trace is read.
  *
  *     bits  0 …  3   level that answered, enum memory_level
  *           4        at another node
@@ -38,31 +38,35 @@ enum memory_level {
 };
 
 enum memory_place {
-	MEMORY_NOWHERE, /* no address is known */
+	MEMORY_NOWHERE, /* the address is unknown */
 	MEMORY_KERNEL,
 	MEMORY_STACK, /* of the thread */
 	MEMORY_CODE,
 	MEMORY_DATA,
 };
 
-/* From the kernel's words: perf_mem_data_src, a latency in cycles (0: not known). */
+/* Makes a class from the kernel's perf_mem_data_src and a latency in cycles (0: unknown). */
 uint32_t memory_make(uint64_t data_src, uint64_t latency, enum memory_place place);
 
-/* What of a class is asked for. */
+/* The fields of a class, as a bit mask. */
 enum memory_field {
-	MEMORY_BY_LEVEL =
-		1, /* with hit or miss, and what the address belongs to where there is none */
+	MEMORY_BY_LEVEL = 1, /* with hit or miss; without a level, the place of the address */
 	MEMORY_BY_TLB = 2,
 	MEMORY_BY_SNOOP = 4,
 	MEMORY_BY_LATENCY = 8,
 	MEMORY_BY_OPERATION = 16,
 };
 
-/* The part of a class that several fields depend on: two with the same part read alike. */
+/*
+ * The part of a class that the given fields depend on. Classes with equal parts have equal texts.
+ */
 uint32_t memory_part(uint32_t class, unsigned fields);
 
 #define MEMORY_TEXT_SIZE 64
-/* "L3 hit", "remote RAM hit", "walk", "-": nothing is known. The text given is filled. */
+/*
+ * Formats one field of a class: "L3 hit", "remote RAM hit", "walk", or "-" if it is unknown. The
+ * result may be the buffer `text`.
+ */
 const char *memory_text(uint32_t class, enum memory_field field, char text[MEMORY_TEXT_SIZE]);
 
 #define FRAME_MEMORY ((uint64_t)1 << 24)

@@ -1,6 +1,7 @@
 /*
- * Arrays that grow: entry by entry, where the number of entries says how many there is room for, or
- * to any size, where that is kept beside them. And the order of entries, and the search in it.
+ * Growing arrays. array_grow() and ARRAY_ADD() add one entry at a time and derive the room from the
+ * number of entries; ARRAY_RESERVE() grows to any size and needs the room in a variable. Sorting
+ * and binary search follow.
  */
 #ifndef BASE_ARRAY_H
 #define BASE_ARRAY_H
@@ -9,12 +10,13 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#define ARRAY_LEAST 16 /* a power of two, as is all room for entries that are added one by one */
+#define ARRAY_LEAST 16 /* a power of two, as is every size of array_grow() */
 
 /*
- * An array of nr entries of a size (NULL: of none yet) with room for one more: it may have moved.
- * NULL: no memory, and the array is as it was. To be asked before each entry is added, the first
- * one included; the last ones may be dropped without asking.
+ * Makes room for one more entry in an array of nr entries of this size; array may be NULL if nr is
+ * 0. Returns the array, which may have moved. NULL: no memory, and the array is unchanged. Call it
+ * before each entry is added, the first one included; entries may be dropped from the end without a
+ * call.
  */
 static inline void *array_grow(void *array, size_t nr, size_t size)
 {
@@ -23,7 +25,9 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	return reallocarray(array, nr < ARRAY_LEAST ? ARRAY_LEAST : 2 * nr, size);
 }
 
-/* Adds an entry to an array of nr; 0, or -ENOMEM, and all is as it was. */
+/*
+ * Adds an entry to an array of nr entries. Evaluates to 0, or to -ENOMEM with the array unchanged.
+ */
 #define ARRAY_ADD(array, nr, ...)                                                        \
 	({                                                                               \
 		__typeof__(array) array_grown = array_grow(array, nr, sizeof(*(array))); \
@@ -36,8 +40,8 @@ static inline void *array_grow(void *array, size_t nr, size_t size)
 	})
 
 /*
- * The same room, of one that is emptied and filled again and again: most is how many entries it had
- * when it had most of them, 0 to begin with.
+ * Like array_grow(), for an array that is emptied and filled again and again. *most is the largest
+ * number of entries that it ever had, initially 0.
  */
 static inline void *array_reach(void *array, size_t nr, size_t *most, size_t size)
 {
@@ -48,7 +52,7 @@ static inline void *array_reach(void *array, size_t nr, size_t *most, size_t siz
 	return grown;
 }
 
-/* How much room to make where there is not as much as is wanted. */
+/* The new room for an array whose room is less than wanted. */
 static inline size_t array_more(size_t room, size_t wanted)
 {
 	size_t more = room ? 2 * room : ARRAY_LEAST;
@@ -57,8 +61,8 @@ static inline size_t array_more(size_t room, size_t wanted)
 }
 
 /*
- * Room for this many entries in an array that has room for so many, 0 of none yet; what is added is
- * not initialized. 0, or -ENOMEM, and all is as it was.
+ * Makes room for `wanted` entries in an array that has room for `room` of them; the array may be
+ * NULL. New entries are not initialized. Evaluates to 0, or to -ENOMEM with the array unchanged.
  */
 #define ARRAY_RESERVE(array, room, wanted)                                                         \
 	({                                                                                         \
@@ -75,7 +79,7 @@ static inline size_t array_more(size_t room, size_t wanted)
 		array_full && !array_grown ? -ENOMEM : 0;                                          \
 	})
 
-/* How two values are ordered, as qsort() wants it. Where they are equal, ?: goes on to others. */
+/* Compares two values as qsort() wants it. Further keys can be chained with ?: for equal values. */
 #define ORDER(x, y)                                               \
 	({                                                        \
 		const __typeof__(x) order_x = (x), order_y = (y); \
@@ -83,19 +87,22 @@ static inline size_t array_more(size_t room, size_t wanted)
 		(order_x > order_y) - (order_x < order_y);        \
 	})
 
-/* Sorts an array of nr entries; NULL: of none. With: an argument for the comparison. */
+/*
+ * Sort an array of nr entries, which may be NULL if nr is 0. ARRAY_SORT_WITH() passes an argument
+ * to the comparison.
+ */
 #define ARRAY_SORT(array, nr, compare) \
 	((nr) ? qsort(array, nr, sizeof(*(array)), compare) : (void)0)
 #define ARRAY_SORT_WITH(array, nr, compare, arg) \
 	((nr) ? qsort_r(array, nr, sizeof(*(array)), compare, arg) : (void)0)
-/* The entry of a sorted array that is equal to a key, or NULL. */
+/* Finds the entry of a sorted array that is equal to a key, or NULL. */
 #define ARRAY_FIND(array, nr, key, compare)                                                  \
 	((__typeof__(&(array)[0]))((nr) ? bsearch(key, array, nr, sizeof(*(array)), compare) \
 	                                : NULL))
 
 /*
- * The partition point of an array of nr: how many entries it begins with for which a condition on
- * `entry`, a pointer, holds. It must hold for none behind them.
+ * The partition point of an array of nr entries: the number of entries at its start for which a
+ * condition on `entry`, a pointer, holds. The condition must not hold for any later entry.
  */
 #define ARRAY_PARTITION(array, nr, entry, ...)                                                \
 	({                                                                                    \

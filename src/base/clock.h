@@ -5,7 +5,10 @@
 #include <stdint.h>
 #include <time.h>
 
-/* What a clock shows, ns; 0: there is none, such as that of a task that has ended. */
+/*
+ * Returns the time of a clock in ns. 0: the clock does not exist, for example that of an ended
+ * task.
+ */
 static inline uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec time;

@@ -1,6 +1,6 @@
 /*
- * A cursor over bytes that nobody vouches for. Whatever does not fit reads as 0 and leaves the
- * cursor bad, at its end: check once, after a run of reads.
+ * A cursor over untrusted bytes. A read beyond the end yields 0, moves the cursor to the end and
+ * sets `bad`, so that one check after a run of reads is enough.
  */
 #ifndef BASE_CURSOR_H
 #define BASE_CURSOR_H
@@ -41,7 +41,7 @@ static inline const uint8_t *cursor_take(struct cursor *cursor, uint64_t size)
 	return at;
 }
 
-/* An unsigned number of 1 to 8 bytes, in the byte order of this machine: the lowest first. */
+/* Reads an unsigned little-endian number of 1 to 8 bytes. */
 static inline uint64_t cursor_uint(struct cursor *cursor, size_t size)
 {
 	const uint8_t *at = cursor_take(cursor, size);
@@ -85,7 +85,10 @@ static inline uint64_t cursor_uleb(struct cursor *cursor)
 	return cursor_leb(cursor, false);
 }
 
-/* Signed, as its two's complement: sums and products of such numbers may wrap. */
+/*
+ * Reads a signed number and returns its two's complement: sums and products of such numbers may
+ * wrap.
+ */
 static inline uint64_t cursor_sleb(struct cursor *cursor)
 {
 	return cursor_leb(cursor, true);

@@ -1,12 +1,14 @@
 /*
- * The place of a file to be written: a name in a folder, which is held open, so that nothing that
- * is renamed or linked on the way there meanwhile leads elsewhere.
+ * The place of a file to be written: a folder, which is held open, and a name in it. Because the
+ * folder is open, renaming a folder on the path or replacing it by a link does not redirect the
+ * output.
  *
- * A folder is shared where a user other than the process's own and root owns it or may write to it.
- * Whatever has a name in a shared folder may be a trap: a link to any file of ours, or a pipe that
- * hands out what is written to it, or that nobody ever reads. Only regular files are replaced
- * there, and nothing that exists is written to. This is the rule of the last name of a path alone:
- * links to folders on the way are the caller's.
+ * A folder is shared if a user other than root and the user of this process owns it or may write to
+ * it. An existing name in a shared folder may be a trap: a link to a file of this user, a pipe
+ * whose other end reads the output, or a pipe without a reader, which blocks. Therefore only
+ * regular files are replaced in shared folders, and no existing file is written to. This rule
+ * covers the last component of a path only: links to folders on the path are the caller's
+ * responsibility.
  */
 #ifndef BASE_FILE_PLACE_H
 #define BASE_FILE_PLACE_H
@@ -17,37 +19,45 @@
 
 struct file_place {
 	int folder; /* O_PATH; -1: none */
-	char *name; /* no link, unless it is one to an open descriptor, in /proc */
+	char *name; /* not a link, except a link in /proc to an open descriptor */
 	bool shared;
 };
 
 /*
- * The place that a path stands for, behind links that the name itself is; it need not exist. 0 or
- * -errno: -ELOOP for a link in a shared folder.
+ * Opens the place that a path names. Links in the last component are followed; the file need not
+ * exist. Returns 0 or -errno: -ELOOP for a link in a shared folder.
  */
 int file_place_open(struct file_place *place, const char *path);
-/* The same, where the name itself may be a link, which is not followed. */
+/* Like file_place_open(), but the last component may be a link and is not followed. */
 int file_place_open_unfollowed(struct file_place *place, const char *path);
-/* The same of a path whose folder must have no link on its way, either. */
+/* Like file_place_open(), but no component of the folder's path may be a link either. */
 int file_place_open_exact(struct file_place *place, const char *path);
 void file_place_close(struct file_place *place);
 
-/* What has the name; the link itself if that is one. 0 or -errno. */
+/* Reads the status of the file of this name. A link is not followed. Returns 0 or -errno. */
 int file_place_stat(const struct file_place *place, struct stat *there);
 /*
- * Whether the name may be used for output: 0, -EISDIR, or in shared folders -ELOOP for a link and
- * -ENXIO for a pipe, a device or a socket. *there is what has the name, with st_mode 0 for nothing.
+ * Checks whether the name may be used for output. Returns 0, -EISDIR, or in shared folders -ELOOP
+ * for a link and -ENXIO for a pipe, a device or a socket. *there is the status of the existing
+ * file; its st_mode is 0 if there is none.
  */
 int file_place_check(const struct file_place *place, struct stat *there);
 
-/* Its path from the root on, without links; or, where that cannot be had, -errno. */
+/*
+ * Writes the absolute path of the place, without links. Returns 0, or -errno if the path is
+ * unknown.
+ */
 int file_place_path(const struct file_place *place, char *path, size_t size);
 
 #define FILE_PLACE_HIDDEN_SIZE 32
-/* A name that nobody can guess, for a file that is not whole yet. */
+/*
+ * Makes a random hidden name that other users cannot predict, for a file that is not complete yet.
+ */
 void file_place_hidden_name(char name[FILE_PLACE_HIDDEN_SIZE]);
 
-/* A new folder of a hidden name that is ours alone: a descriptor, or -errno. */
+/*
+ * Makes a folder with a hidden name that only this user may access. Returns a descriptor or -errno.
+ */
 int file_place_make_folder(int parent, char name[FILE_PLACE_HIDDEN_SIZE]);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Frames of module 0 are not addresses; they tell why there is none. */
+/* Frames of module 0 are not addresses; they give the reason why there is none. */
 enum frame_special {
 	FRAME_UNKNOWN = 0,    /* an address outside every known mapping */
 	FRAME_TRUNCATED = 1,  /* callers (or callees, in the tree) that could not be kept */
@@ -25,7 +25,7 @@ enum frame_special {
 	NR_FRAME_SPECIAL
 };
 
-#define FRAME_MAX_MODULES (1 << 16) /* that frames can name, module 0 included */
+#define FRAME_MAX_MODULES (1 << 16) /* modules that frames can name, with 0 */
 
 static inline uint64_t frame_make(uint16_t module, uint32_t offset)
 {

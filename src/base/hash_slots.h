@@ -1,6 +1,6 @@
 /*
- * Numbers by the hashes of what they stand for, by open addressing: who looks one up compares what
- * it finds with what it wants.
+ * A hash table with open addressing that maps the hash of a key to a number. It does not store
+ * keys: the caller compares the key of each number that it finds with the wanted one.
  */
 #ifndef BASE_HASH_SLOTS_H
 #define BASE_HASH_SLOTS_H
@@ -20,11 +20,11 @@ struct node_table {
 	unsigned shift;
 };
 
-/* 0 or -ENOMEM. */
+/* Adds a number under a hash; it may be in the table already. Returns 0 or -ENOMEM. */
 int node_table_put(struct node_table *table, uint32_t node, uint32_t hash);
 void node_table_fini(struct node_table *table);
 
-/* Of a node and what is told apart below it, or of any two numbers. */
+/* Hashes two numbers in their order: for example a node and the key of its child. */
 static inline uint32_t node_hash(uint32_t parent, uint32_t child)
 {
 	uint64_t hash = ((uint64_t)parent << 32 | child) * 0x9e3779b97f4a7c15;
@@ -32,20 +32,23 @@ static inline uint32_t node_hash(uint32_t parent, uint32_t child)
 	return (uint32_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15 >> 32);
 }
 
-/* Where the search for a hash begins. */
+/* The slot in which the search for a hash begins. */
 static inline uint32_t node_slot_at(const struct node_table *table, uint32_t hash)
 {
 	return hash >> (32 - table->shift);
 }
 
-/* Asks for the memory that the search begins in. */
+/* Prefetches the slot in which the search for this hash begins. */
 static inline void node_table_prefetch(const struct node_table *table, uint32_t hash)
 {
 	if (table->slots)
 		__builtin_prefetch(&table->slots[node_slot_at(table, hash)]);
 }
 
-/* The next slot with this hash from `at` on; NULL: there is none. There are slots. */
+/*
+ * Returns the next slot with this hash, from slot `at` on; NULL: there is none. The table must not
+ * be empty.
+ */
 static inline const struct node_slot *node_slot_from(const struct node_table *table, uint32_t hash,
                                                      uint32_t at)
 {
@@ -57,7 +60,7 @@ static inline const struct node_slot *node_slot_from(const struct node_table *ta
 	return NULL;
 }
 
-/* The first slot with a hash, and the one behind another; NULL: there is none. */
+/* Iterate over the slots with the same hash. NULL: there are no more. */
 static inline const struct node_slot *node_slot_first(const struct node_table *table, uint32_t hash)
 {
 	return table->slots ? node_slot_from(table, hash, node_slot_at(table, hash)) : NULL;

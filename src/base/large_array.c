@@ -8,8 +8,8 @@
 #define LARGE ((size_t)4 << 20)
 
 /*
- * What every sample looks into somewhere is spread over less pages where these are large: a look-up
- * by itself waits for the page tables longer than for the memory.
+ * Asks for huge pages where the array is large: a random access waits longer for the page tables
+ * than for the memory itself.
  */
 static void *spread_over_less(void *memory, size_t nr, size_t size)
 {
@@ -28,7 +28,7 @@ void *memory_new(size_t nr, size_t size)
 	return spread_over_less(calloc(nr, size), nr, size);
 }
 
-/* The same, but only what there was before is in it. */
+/* Resizes the array. New entries are not zeroed. */
 static void *memory_grown(void *memory, size_t nr, size_t size)
 {
 	return spread_over_less(reallocarray(memory, nr, size), nr, size);

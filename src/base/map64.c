@@ -73,7 +73,10 @@ uint32_t map64_number(struct map64 *map, uint64_t key)
 	return map64_add(map, key, number) ? UINT32_MAX : number;
 }
 
-/* What stands behind, up to a free slot, moves up where it still can be found then. */
+/*
+ * Removes a key. The entries behind it, up to the next free slot, are moved up if a search still
+ * finds them in their new slots.
+ */
 void map64_remove(struct map64 *map, uint64_t key)
 {
 	struct map64_slot *hole = map->nr ? find_slot(map, key) : NULL;

@@ -1,10 +1,10 @@
-/* Numbers by 64-bit keys: an open-addressing hash table. */
+/* A hash table with open addressing that maps 64-bit keys to 32-bit numbers. */
 #ifndef BASE_MAP64_H
 #define BASE_MAP64_H
 
 #include <stdint.h>
 
-/* Together, for a look-up in a large table waits for one line of memory, and should for no more. */
+/* Key and value are adjacent, so that a look-up in a large table waits for one cache line only. */
 struct map64_slot {
 	uint64_t key;
 	uint32_t value; /* + 1; 0: free */
@@ -18,15 +18,16 @@ struct map64 {
 /* All zero is an empty map. */
 void map64_fini(struct map64 *map);
 
-/* UINT32_MAX: not there. */
+/* Returns the value of a key; UINT32_MAX: the map does not contain the key. */
 uint32_t map64_get(const struct map64 *map, uint64_t key);
-/* The number of a key, of which all in a map have one in order of appearance; UINT32_MAX: no
- * memory.
+/*
+ * Returns the number of a key. Keys are numbered in the order in which this function first sees
+ * them. UINT32_MAX: no memory.
  */
 uint32_t map64_number(struct map64 *map, uint64_t key);
-/* Also instead of another value of the key; value is below UINT32_MAX. 0 or -ENOMEM. */
+/* Sets the value of a key, which must be below UINT32_MAX. Returns 0 or -ENOMEM. */
 int map64_add(struct map64 *map, uint64_t key, uint32_t value);
-/* Nothing happens where it is not there. */
+/* Removes a key if the map contains it. */
 void map64_remove(struct map64 *map, uint64_t key);
 
 #endif

@@ -204,7 +204,10 @@ bool new_file_is_same(const char *path, const char *other)
 
 /* --- its name --------------------------------------------------------------------------------- */
 
-/* There is a file of that name: it becomes the old one, and is never without a name meanwhile. */
+/*
+ * Renames the existing file to its old name and gives the new file its name. Where the file system
+ * can exchange names, the name exists at every moment.
+ */
 static int replace(const struct new_file *file, const char *old)
 {
 	const int folder = file->place.folder;
@@ -249,7 +252,10 @@ static int give_unused_name(const struct new_file *file, const char *name)
 	return renameat(folder, file->temporary, folder, name) ? -errno : 0;
 }
 
-/* What came while the file was open is looked at as what was there before. */
+/*
+ * Gives the file its name. A file of that name that was made while this one was written is checked
+ * and handled like one that existed at the start.
+ */
 static int give_name(const struct new_file *file)
 {
 	const char *name = file->place.name;
@@ -343,7 +349,7 @@ static bool is_fixed(const struct file_place *place, const struct stat *there)
 	       folder.st_mode & S_ISVTX && folder.st_uid != geteuid();
 }
 
-/* What is there is kept, under a name that is longer. */
+/* Checks that the existing file can be renamed to its longer old name. */
 static int check_old(const struct file_place *place)
 {
 	struct file_place old = {place->folder, NULL, place->shared};

@@ -61,7 +61,10 @@ static int visit_entry(const struct visitor *visitor, int folder, const char *na
 	return 0;
 }
 
-/* What cannot be removed is not taken for what may go. */
+/*
+ * Checks or removes the entries of an open folder. Fails at once if this process may not write to
+ * the folder: its entries could not be removed.
+ */
 static int visit_entries(const struct visitor *visitor, int fd, const char *path, unsigned depth)
 {
 	_Alignas(struct dirent64) char entries[4096];
@@ -69,7 +72,9 @@ static int visit_entries(const struct visitor *visitor, int fd, const char *path
 	ssize_t size;
 	int err = faccessat(fd, ".", W_OK | X_OK, AT_EACCESS) ? -errno : 0;
 
-	/* Not readdir(), which asks for memory: of which there may be none, and no folder be left.
+	/*
+	 * getdents64() needs no memory. readdir() allocates some: where there is none, the folder
+	 * could not be removed.
 	 */
 	while (!err && (size = getdents64(fd, entries, sizeof(entries)))) {
 		if (size < 0)
@@ -89,7 +94,10 @@ static int visit_entries(const struct visitor *visitor, int fd, const char *path
 	return err;
 }
 
-/* Of an open folder, whatever its name is by now. */
+/*
+ * Checks or empties an open folder. The descriptor stays valid even if the folder is renamed
+ * meanwhile.
+ */
 static int visit(enum visit what, int fd, bool (*known)(const char *path))
 {
 	struct visitor visitor = {what, known};
@@ -101,7 +109,10 @@ static int visit(enum visit what, int fd, bool (*known)(const char *path))
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The folder that is there, which may go; 0 and -1: nothing is there. */
+/*
+ * Opens the existing folder of that name if it may be replaced. *existing is -1 where no folder
+ * exists.
+ */
 static int open_existing(const struct new_folder *folder, int *existing)
 {
 	struct stat stat;
@@ -212,7 +223,7 @@ static int replace_existing(const struct new_folder *folder, int existing)
 	return err ? err : rename_hidden(folder, 0); /* over an empty one */
 }
 
-/* What is there is looked at again: it may have changed while the new one was made. */
+/* Checks the existing folder again: it may have changed while the new one was filled. */
 static int give_name(const struct new_folder *folder, int *existing)
 {
 	int err = open_existing(folder, existing);

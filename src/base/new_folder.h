@@ -1,7 +1,7 @@
 /*
- * A folder that appears under its name only when it is whole. A folder that has the name already is
- * replaced only where allowed, and only if nothing is in it that its maker does not know. Links are
- * not followed.
+ * A folder that appears under its name only when it is complete. An existing folder of that name is
+ * replaced only if the caller allows it and all files in it are of the kinds that the caller knows.
+ * Links are not followed.
  */
 #ifndef BASE_NEW_FOLDER_H
 #define BASE_NEW_FOLDER_H
@@ -12,18 +12,20 @@
 
 struct new_folder {
 	struct file_place place;
-	char hidden[FILE_PLACE_HIDDEN_SIZE]; /* its name until it is whole */
+	char hidden[FILE_PLACE_HIDDEN_SIZE]; /* its name until it is complete */
 	int fd;
-	char *temporary; /* the path to fill it by, which leads to it whatever its name is */
-	/* Whether a file, told by its path from the folder, is one that may be removed. */
+	char *temporary; /* a path to the folder that stays valid when the folder gets its name */
+	/* Whether a file, given by its path relative to the folder, may be removed. */
 	bool (*known)(const char *path);
 	bool replace;
 };
 
-/* 0 or -errno: -EEXIST where there is something that must not go. temporary may then be filled. */
+/*
+ * Opens a new folder. Returns 0 or -errno: -EEXIST if something exists that must not be replaced.
+ */
 int new_folder_open(struct new_folder *folder, const char *path, bool replace,
                     bool (*known)(const char *path));
-/* Gives the folder its name; or, after an error, removes it. */
+/* Gives the folder its name. After an error, removes it instead. */
 int new_folder_close(struct new_folder *folder, int err);
 
 #endif

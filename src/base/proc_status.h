@@ -1,4 +1,4 @@
-/* Lines of /proc/PID/status, of a process or a thread. */
+/* Parses lines of /proc/PID/status of a process or a thread. */
 #ifndef BASE_PROC_STATUS_H
 #define BASE_PROC_STATUS_H
 
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* The number that its own PID namespace knows it by; 0: that stands in another line. */
+/* The PID in the task's own PID namespace, from the line NSpid. 0: this is another line. */
 static inline pid_t proc_status_inner_number(const char *line)
 {
 	const char *last = strncmp(line, "NSpid:", 6) ? NULL : strrchr(line, '\t');

@@ -1,20 +1,23 @@
-/* The file without a name where a conversion keeps what is too much for memory. */
+/* An unnamed file in which a conversion keeps data that does not fit in memory. */
 #ifndef BASE_SCRATCH_H
 #define BASE_SCRATCH_H
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Room in it, from a place on at which a page begins. */
+/* A region of the file. It starts at a page boundary. */
 struct scratch {
 	int fd; /* -1: none */
 	off_t from;
 };
 
-/* In a folder: a descriptor to be closed, which leaves nothing behind, or -errno. */
+/*
+ * Opens a scratch file in a folder. Returns a descriptor, which the caller closes, or -errno. The
+ * file disappears when it is closed.
+ */
 int scratch_open(const char *folder);
 
-/* Writes all of it to a place. 0 or -errno. */
+/* Writes size bytes at an offset of the file. Returns 0 or -errno. */
 int scratch_write(int fd, const void *data, size_t size, off_t place);
 
 #endif

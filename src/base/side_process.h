@@ -11,32 +11,35 @@
 
 struct side_process {
 	pid_t pid;
-	int fd; /* a socket of packets, to it; -1: there is no process */
+	int fd; /* a packet socket that is connected to the process; -1: there is no process */
 };
 
 /* The child's work; fd is its end of the socket. The process ends when this returns. */
 typedef void side_process_fn(void *arg, int fd);
 
 /*
- * Starts a process that does this with all signals blocked. Of the open files it has only its
+ * Starts a process that calls run() with all signals blocked. It inherits no open files but its
  * socket and those in `keep`, which are distinct and ascending; standard descriptors that are not
- * among them are /dev/null. Memory that is marked with MADV_DONTFORK is missing. 0 or -errno.
+ * in `keep` become /dev/null. Memory that is marked with MADV_DONTFORK is missing. Returns 0 or
+ * -errno.
  */
 int side_process_start(struct side_process *process, side_process_fn *run, void *arg,
                        const int *keep, size_t nr_keep);
 
 /*
- * Waits until the socket is readable. False: so many milliseconds have passed, or one of INT and
- * TERM, which the caller blocks, is pending and `hasty`.
+ * Waits until the socket is readable. Returns false after this many milliseconds, or, with `hasty`,
+ * when SIGINT or SIGTERM, which the caller blocks, is pending.
  */
 bool side_process_wait(const struct side_process *process, int ms, bool hasty);
 
 /* Whether SIGINT or SIGTERM is pending. */
 bool side_process_signal_waits(void);
 
-/* Ends it without waiting for its end: one that blocks in the kernel may never end. */
+/*
+ * Kills the process without waiting for its end: a process that blocks in the kernel may never end.
+ */
 void side_process_kill(struct side_process *process);
-/* Closes the socket. The process goes on with what was sent to it. */
+/* Closes the socket. The process still handles everything that was sent to it. */
 void side_process_leave(struct side_process *process);
 
 #endif

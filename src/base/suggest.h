@@ -1,6 +1,4 @@
-/*
- * The names that a misspelt one may have meant.
- */
+/* Suggestions for a misspelt name. */
 #ifndef BASE_SUGGEST_H
 #define BASE_SUGGEST_H
 
@@ -9,7 +7,7 @@
 #define SUGGEST_MAX      3
 #define SUGGEST_NAME_MAX 96
 
-/* The best so far, nearest first. Fixed in size however many names are offered. */
+/* The best names so far, nearest first. The size is fixed, however many names are offered. */
 struct suggest {
 	const char *wanted; /* borrowed */
 	unsigned nr;
@@ -22,12 +20,12 @@ struct suggest {
 void suggest_init(struct suggest *suggest, const char *wanted);
 
 /*
- * Keeps the name if it is near: a few typos away, or the wanted one with letters left out. 0, for
- * walks: another name may be nearer. arg: the suggestion.
+ * Keeps the name if it is near: a few typos away, or the wanted one with letters left out. Always
+ * returns 0, so that walks over names go on. arg is the struct suggest.
  */
 int suggest_offer(void *arg, const char *name);
 
-/* "; did you mean 'a', 'b' or 'c'?"; without a near name, otherwise. */
+/* Writes "; did you mean 'a', 'b' or 'c'?", or the text `otherwise` if no name is near. */
 void suggest_print(const struct suggest *suggest, const char *otherwise, char *text, size_t size);
 
 #endif

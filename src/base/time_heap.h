@@ -1,4 +1,7 @@
-/* Who is next of several that come by time: a heap, the earliest first. */
+/*
+ * A binary heap of turns, ordered by time: it yields whose turn is next. The earliest turn is
+ * first.
+ */
 #ifndef BASE_TIME_HEAP_H
 #define BASE_TIME_HEAP_H
 
@@ -7,15 +10,15 @@
 
 struct turn {
 	uint64_t time;
-	uint32_t number; /* of whose turn it is; equal times go by it */
+	uint32_t number; /* identifies whose turn it is; orders equal times */
 };
 
 struct turns {
-	struct turn *heap; /* the caller's, with room for all */
+	struct turn *heap; /* memory of the caller with room for all turns */
 	uint32_t nr;
 };
 
-/* Puts a turn in at a place whose own is out of date, or below it. */
+/* Replaces the turn at this place, and moves the new turn down until the heap is ordered again. */
 static inline void turns_sink(struct turns *turns, uint32_t at, struct turn turn)
 {
 	struct turn *heap = turns->heap;
@@ -34,14 +37,14 @@ static inline void turns_sink(struct turns *turns, uint32_t at, struct turn turn
 	heap[at] = turn;
 }
 
-/* Orders what was put into the heap in any order. */
+/* Builds the heap from turns in any order. */
 static inline void turns_start(struct turns *turns)
 {
 	for (uint32_t i = turns->nr / 2; i-- > 0;)
 		turns_sink(turns, i, turns->heap[i]);
 }
 
-/* The first one goes on at a later time, or ends. */
+/* Gives the first turn a later time, or removes it if there are no more. */
 static inline void turns_next(struct turns *turns, bool more, uint64_t time)
 {
 	struct turn turn = turns->heap[0];
