@@ -48,7 +48,10 @@ void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin
 	list->last = ref;
 }
 
-/* Of a free list, which is a stack: its last bin matters to carve() alone, that finds it empty. */
+/*
+ * Takes the first bin of a free list, which is a stack. list->last stays right only for an empty
+ * list: only carve() appends to a free list, and only when it is empty.
+ */
 static struct bin *list_pop(struct arena *arena, struct bin_list *list)
 {
 	struct bin *bin = bin_at(arena, list->first);

@@ -42,7 +42,10 @@ enum bin_use {
 	BIN_CALLS = 4, /* instrumented calls, see call_code.h; no tree */
 };
 
-/* What a stream is of, and so what times and totals of samples go on from: see lambda.h. */
+/*
+ * The owner of a stream. Times and totals of samples are predicted from the previous sample of the
+ * same stream: see lambda.h.
+ */
 enum stream_owner {
 	STREAM_OF_CPU,
 	STREAM_OF_THREAD, /* where events are inherited */
@@ -59,8 +62,10 @@ struct bin {
 	uint32_t record_bytes;
 	uint32_t node_bytes;
 	uint32_t nr_records; /* BIN_INDEX: occupied slots */
-	/* Of the first record, in units of 1 << time_shift ns. BIN_INDEX: the number of reductions
-	 * when it was gone through last. */
+	/*
+	 * BIN_SAMPLES: the time of the first record, in units of 1 << time_shift ns. BIN_INDEX: the
+	 * number of reductions when the bin was cleaned last.
+	 */
 	uint64_t base_time;
 	uint8_t time_shift;
 	uint8_t nr_counters;  /* totals behind every record, see counter_code.h; 0: none */

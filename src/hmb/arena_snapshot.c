@@ -72,7 +72,10 @@ static void note(struct snapshot *snapshot, uint32_t number, unsigned shift)
 		*noted = (struct progress){0};
 }
 
-/* What was noted of another use of the same bin says nothing of this one. */
+/*
+ * Cuts the copy at the progress that was noted before copying. A note of another use of the same
+ * bin does not count: the copy then has no records.
+ */
 static void cut_records(struct bin *copy, const struct progress *now, const struct progress *noted)
 {
 	bool same = noted->sequence == now->sequence;

@@ -1,13 +1,13 @@
 /*
- * A copy of the buffer of a recorder at work, which takes no notice of it: nothing is locked and
- * nobody waits. It holds the samples and calls of one moment, all of them, as they would be in the
- * trace if the recorder had ended then.
+ * A copy of the buffer while the recorder works on it. The recorder is not involved: nothing is
+ * locked and nobody waits. The copy holds all samples and calls of one moment, as a trace would if
+ * the recorder had ended then.
  *
- * That is possible because bins only grow until they are taken anew, and of what is live none is:
- * first is noted how far each bin got, then all are copied and cut off there, and last is asked
- * which levels are open still. What a record refers to is older than the record, so it was copied;
- * tables that it refers to must be copied before the last question, for what only closed levels
- * refer to may be others' by then.
+ * This works because a live bin is never taken for another use, and a bin only grows until then.
+ * First the progress of each bin is noted, then all bins are copied and cut off at the noted
+ * places, and last the open levels are read. Whatever a record refers to is older than the record
+ * and therefore copied as well. Tables that records refer to must be copied before the open levels
+ * are read: entries that only closed levels refer to may have other users by then.
  */
 #ifndef HMB_ARENA_SNAPSHOT_H
 #define HMB_ARENA_SNAPSHOT_H
@@ -15,12 +15,12 @@
 #include "hmb/hmb.h"
 
 /*
- * Of the arena of `size` bytes and its ledger, which another process may write meanwhile, into
- * zeroed memory of the same size. The copy of the ledger has no levels yet. 0 or -ENOMEM.
+ * Copies an arena of `size` bytes and its ledger, which another process may write meanwhile, into
+ * zeroed memory of the same size. The copy of the ledger has no levels yet. Returns 0 or -ENOMEM.
  */
 int hmb_snapshot(void *to, struct hmb_ledger *to_ledger, const void *from, size_t size,
                  const struct hmb_ledger *ledger);
-/* Ends it: which levels are open, and which were closed when. */
+/* Completes the copy of the ledger: adds which levels are open, and when the others were closed. */
 void hmb_snapshot_levels(struct hmb_ledger *to, const struct hmb_ledger *from);
 
 #endif

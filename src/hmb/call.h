@@ -3,7 +3,7 @@
  * value that the program gave. Calls are the second dimension of the buffer: kept until they fill
  * their share, then thinned by the policy in force, always whole (see hmb.h).
  *
- * What the call did (messages, requests, collectives) are its parts, in the order of happening.
+ * The parts of a call are its messages, requests and collectives, in the order of their occurrence.
  */
 #ifndef HMB_CALL_H
 #define HMB_CALL_H
@@ -55,7 +55,7 @@ struct call_part {
 	uint64_t request; /* unique in its process while active, never 0 */
 };
 
-/* What parts of a kind have, in the order of coding. */
+/* The fields that a part of this kind has, in the order in which they are coded. */
 enum part_fields {
 	PART_COMM = 1,
 	PART_PEER = 2,

@@ -74,7 +74,10 @@ struct call_thread {
 	struct call_requests requests;
 };
 
-/* What a bin has said so far. */
+/*
+ * The state of the prediction after the latest call of a bin. Encoder and decoder keep identical
+ * models.
+ */
 struct call_model {
 	uint64_t time; /* the last record's leave, time units */
 	uint32_t nr_shapes, nr_parts;
@@ -87,7 +90,10 @@ struct call_model {
 
 #define CALL_CODE_ALIKES 1024
 
-/* What is told of calls that are alike, beyond the number of their shape and their times. */
+/*
+ * The data that is stored for each of several alike calls, besides the number of their shape and
+ * their times.
+ */
 enum call_alike_state {
 	ALIKE_TIMES, /* nothing */
 	ALIKE_SIZE,  /* the bytes of their only part */
@@ -105,7 +111,10 @@ struct call_encoder {
 		uint8_t state;    /* enum call_alike_state */
 		uint8_t requests; /* whether there are any */
 		uint8_t fields[CALL_CODE_PARTS];
-		/* Of these requests so many become the last ones, with each call. */
+		/*
+		 * Each alike call advances the numbers of the latest posted and the latest
+		 * completed request by these counts.
+		 */
 		uint32_t nr_posted, nr_done;
 	} alikes[CALL_CODE_ALIKES];           /* by the lowest bits of what they share */
 	uint16_t slots[2 * CALL_CODE_SHAPES]; /* shapes by hash; 0: empty */

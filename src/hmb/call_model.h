@@ -1,6 +1,6 @@
 /*
- * What encoder and decoder of calls share: both keep the same model of the bin so far. For the two
- * alone.
+ * The model that predicts the next call of a bin. Encoder and decoder keep identical copies of it;
+ * only they use this header.
  */
 #ifndef HMB_CALL_MODEL_H
 #define HMB_CALL_MODEL_H

@@ -34,7 +34,7 @@ static uint32_t next_slot(const struct cct_index *index, uint32_t slot)
 	return slot + 1 < index->page_slots ? slot + 1 : 0;
 }
 
-/* What tells most entries apart without a look at their nodes. */
+/* The part of an index entry that distinguishes most entries without reading their nodes. */
 static uint32_t entry_mark(const struct cct_index *index, uint64_t tag)
 {
 	return (uint32_t)(tag << index->node_bits);

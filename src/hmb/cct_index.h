@@ -4,18 +4,18 @@
 
 #include "hmb/hmb.h"
 
-/* What identifies a node: its frame and 48 bits of the hash of its path. */
+/* The key that identifies a node: its frame and 48 bits of the hash of its path. */
 struct cct_key {
 	uint64_t frame, tag;
 };
 
-/* Whether a live node of this key stands there, in a bin of this level or above. */
+/* Whether this node is alive, has this key, and lies in a bin of this level or above. */
 bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level);
 
-/* Asks the processor for what will be looked at when this key is looked for. */
+/* Prefetches the memory that a search for this key reads. */
 void cct_index_prefetch(const struct hmb *hmb, struct cct_key key);
 
-/* The newest live node of this key; NODE_NONE: there is none, or it lies below the level. */
+/* Finds the newest live node of this key at this level or above. NODE_NONE: there is none. */
 uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level);
 
 /*

@@ -124,7 +124,10 @@ struct code_stream {
 	bool known;    /* it has a record */
 };
 
-/* What a bin has said so far. Encoder and decoder keep the same. */
+/*
+ * The state of the prediction after the latest record of a bin. Encoder and decoder keep identical
+ * models.
+ */
 struct code_model {
 	struct code_pair last;             /* of the last record */
 	uint32_t trails[2];                /* contexts written out: the last one of each trail */

@@ -4,11 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a bin that is read may be: no smaller than the smallest, and no larger than makes sense. */
+/*
+ * Limits of the size of a bin that is read: the smallest bin that exists, and the largest that
+ * makes sense.
+ */
 #define MIN_SIZE_SHIFT 8
 #define MAX_SIZE_SHIFT 24
 
-/* More than any record takes, whatever its bytes are, without its counters. */
+/* No record without counters is longer, whatever its bytes are. */
 #define LONGEST 128
 
 /*

@@ -1,6 +1,6 @@
 /*
- * What encoder and decoder of samples share: both keep the same model of the bin so far. For the
- * two alone.
+ * The model that predicts the next sample of a bin. Encoder and decoder keep identical copies of
+ * it; only they use this header.
  */
 #ifndef HMB_CODE_MODEL_H
 #define HMB_CODE_MODEL_H
@@ -186,7 +186,10 @@ static inline bool add_leaf(struct code_model *model, uint64_t leaf)
 	return true;
 }
 
-/* Which of the last modules it is; CODE_MODULES: none. */
+/*
+ * Returns the index of a module among the latest modules of the bin; CODE_MODULES: it is not among
+ * them.
+ */
 static inline unsigned find_module(const struct code_model *model, uint32_t module)
 {
 	for (unsigned i = 0; i < CODE_MODULES && i < model->nr_modules; i++)

@@ -13,13 +13,13 @@
 void code_put(struct code_encoder *encoder, struct bin *bin, const struct code_sample *sample);
 
 /*
- * What follows a sample's site and time, to a bin without counters. True: whoever ends with it
- * needs no more.
+ * Appends the rest of a sample, after its site and time, to a bin without counters. Always returns
+ * true, so that callers can end with this call.
  */
 bool code_put_where(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
                     uint32_t context, uint64_t leaf);
 
-/* The same for a pair that has no number, whose empty slot this is. */
+/* Like code_put_where(), for a pair without a number. *slot is the empty slot of its hash. */
 bool code_put_new(struct code_encoder *encoder, struct bin *bin, uint64_t residual,
                   uint32_t context, uint64_t leaf, uint16_t *slot);
 
@@ -94,7 +94,7 @@ static inline bool code_site_expected(const struct code_encoder *encoder, uint64
 	return model->streams[expected_stream(model)].who == who;
 }
 
-/* What tells a time, in units; the next is expected after it. */
+/* Returns the code of a time, in units, and updates the prediction of the stream's next time. */
 static inline uint64_t code_residual(struct code_model *model, struct code_stream *stream,
                                      uint64_t time)
 {

@@ -39,7 +39,10 @@ static inline size_t counter_max_record(unsigned nr)
 	return (size_t)12 * nr;
 }
 
-/* What a bin has said so far. Encoder and decoder keep the same. */
+/*
+ * The state of the prediction after the latest totals of a bin. Encoder and decoder keep identical
+ * models.
+ */
 struct counter_model {
 	unsigned nr;
 	uint8_t shifts[COUNTER_MAX];
@@ -72,7 +75,10 @@ const unsigned char *counter_get(struct counter_model *model, const unsigned cha
                                  const unsigned char *end, uint32_t number, uint64_t *totals,
                                  bool first);
 
-/* What is usual from sample to sample, over all streams, to choose the units by. */
+/*
+ * The usual differences between the counters of successive samples over all streams. The units of
+ * the code are chosen by them.
+ */
 struct counter_scale {
 	unsigned nr, seen;
 	double mean[COUNTER_MAX]; /* of the differences, the latest most */
@@ -81,8 +87,8 @@ struct counter_scale {
 };
 
 /*
- * The totals that came with a sample; number: of its stream. A stream that is not remembered, for
- * it is new or shares its place with another, tells no difference.
+ * Notes the totals of a sample in the stream of this number. A stream that is not remembered,
+ * because it is new or another stream took its place, yields no difference.
  */
 void counter_scale_note(struct counter_scale *scale, uint32_t number, const uint64_t *totals);
 /* By how many bits each counter's differences may be shifted right, for what is usual. */

@@ -195,7 +195,7 @@ static bool start_coding(const struct arena *arena, const struct hmb_kind *kind,
 	return true;
 }
 
-/* What a record and its counters may need. */
+/* The largest size of a record with its counters. */
 static size_t record_room(const struct hmb_kind *kind)
 {
 	return CODE_MAX_RECORD + counter_max_record(kind->config.nr_counters);

@@ -90,7 +90,9 @@ struct hmb_reduction {
 
 #define HMB_MAX_REDUCTIONS (HMB_MAX_KINDS * NR_LEVELS)
 
-/* What makes sense of the bins: with the arena, all that must outlive a killed recorder. */
+/*
+ * The data that is needed to interpret the bins. It and the arena must outlive a killed recorder.
+ */
 struct hmb_ledger {
 	uint32_t nr_kinds, nr_reductions;
 	uint32_t nr_bins;              /* of the arena, that were ever taken */
@@ -165,17 +167,22 @@ static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 	return hmb->ledger->floor[kind];
 }
 
-/* Samples, records or calls of a kind that are there. */
+/* The number of stored samples, records or calls of a kind. */
 uint64_t hmb_stored(const struct hmb *hmb, unsigned kind);
-/* Those of its lowest open level alone. */
+/* The number of them in the kind's lowest open level alone. */
 uint64_t hmb_stored_lowest(const struct hmb *hmb, unsigned kind);
-/* Bytes that its bins may take: whole bins of the budget, or less once memory was refused. */
+/*
+ * The memory that bins may take, in bytes: whole bins of the budget, or less after memory was
+ * refused.
+ */
 size_t hmb_size(const struct hmb *hmb);
-/* Bytes that hold something: whole bins that are not free. At most the budget. */
+/*
+ * The memory that bins take, in bytes: whole bins that are not free. It never exceeds the budget.
+ */
 size_t hmb_used(const struct hmb *hmb);
-/* Bytes of records alone; walks all bins. */
+/* The bytes of records alone. The function walks all bins. */
 size_t hmb_record_bytes(const struct hmb *hmb);
-/* Bytes of nodes and their index. */
+/* The bytes of context tree nodes and their index. */
 size_t hmb_context_bytes(const struct hmb *hmb);
 
 /* Whether a bin of the arena holds live samples: it is in use for them and its level is open. */
