@@ -46,7 +46,10 @@ struct event {
 	uint32_t scale; /* units that one occurrence stands for; mostly 1 */
 	uint64_t usual; /* occurrences from sample to sample that suit it; 0: not known */
 	char probe[EVENT_NAME_MAX]; /* of a probe: the file, or the kernel's function; else "" */
-	/* Of a probe in a file: its place is attr.probe_offset behind this; see event_resolve(). */
+	/*
+	 * The function of a probe in a file. The address of the probe is attr.probe_offset bytes
+	 * behind it; see event_resolve().
+	 */
 	char function[EVENT_NAME_MAX];
 	uint64_t period; /* in units; 0: not given with the event */
 	uint64_t freq;   /* samples a second; 0: not given. Never both */

@@ -83,7 +83,10 @@ static void describe_part(const struct alias_part *part, char *text, size_t size
 		snprintf(text, size, "%s (r%llx)", part->vendor, (unsigned long long)part->code);
 }
 
-/* What the kernel makes of its own names on this processor, as far as it is known. */
+/*
+ * Describes the hardware event that the kernel uses on this processor for one of its generic names;
+ * "" if that is unknown.
+ */
 static void describe_generic(const char *name, char *means, size_t size)
 {
 	const struct alias *alias = alias_of(name);

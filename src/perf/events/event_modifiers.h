@@ -1,6 +1,4 @@
-/*
- * What stands behind an event's name: ":u", ":ukpp", ":period=1000".
- */
+/* Parses the modifiers behind an event's name: ":u", ":ukpp", ":period=1000". */
 #ifndef PERF_EVENTS_EVENT_MODIFIERS_H
 #define PERF_EVENTS_EVENT_MODIFIERS_H
 

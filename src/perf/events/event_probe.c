@@ -70,7 +70,7 @@ static struct advice advise_missing_counter(void)
 	return machine.counts ? (struct advice){ADVICE_NO_SUCH} : machine_advise_counters(&machine);
 }
 
-/* Of a probe: no such place, or no such rights. */
+/* Explains why a probe was refused: the place does not exist, or the user has no right to it. */
 static void explain_probe(const struct event *event, int err, char *line, size_t size)
 {
 	struct permission permission;
@@ -118,7 +118,10 @@ static void explain_missing(const struct event *event, char *line, size_t size)
 		         pmu);
 }
 
-/* Who has every right and is still refused is so by something beside the kernel's perf events. */
+/*
+ * Returns the reason for a refusal. If the user has all rights that perf events need, a security
+ * mechanism outside perf events refuses.
+ */
 static struct advice advise_refused(const struct event *event)
 {
 	struct permission permission;
@@ -210,7 +213,10 @@ static void explain_files(char *line, size_t size)
 	advice_line(&advice, line, size);
 }
 
-/* Of a stack, no more addresses are asked for than the kernel has to give: it gives none. */
+/*
+ * Explains that kernel.perf_event_max_stack is too small for any callers: the kernel refuses a call
+ * chain that is longer than this limit.
+ */
 static void explain_no_callers(char *line, size_t size)
 {
 	struct advice advice = {ADVICE_NO_CALLERS};

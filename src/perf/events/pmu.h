@@ -31,7 +31,8 @@ int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char
 int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg);
 
 /*
- * What an event of the CPU's own PMU is made of, "event=0x3c"; false: it has no event of this name.
+ * Writes the terms of an event of the CPU's own PMU: "event=0x3c". Returns false if the PMU has no
+ * event of this name.
  */
 bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size);
 

@@ -21,7 +21,7 @@ static bool is_word(const char *text, size_t size)
 	return size > 0;
 }
 
-/* As perf takes them. */
+/* Like perf, accepts patterns with '*'. A '/' belongs to the syntax of PMU events instead. */
 static bool is_pattern(const char *text)
 {
 	return strchr(text, '*') && !strchr(text, '/');

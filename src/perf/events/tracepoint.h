@@ -24,7 +24,7 @@ struct tracefs {
 int tracefs_open(struct tracefs *tracefs);
 void tracefs_close(struct tracefs *tracefs);
 
-/* What stands behind the error of tracefs_open(). */
+/* Returns the reason for an error of tracefs_open() and the way out. */
 struct advice tracepoint_advise(int err);
 
 /*

@@ -171,7 +171,7 @@ static size_t put_self(char *text, size_t size)
 	return (size_t)snprintf(text, size, "%s", path);
 }
 
-/* What the kernel asks for: Linux before 5.8 has no CAP_PERFMON. */
+/* The capability that the kernel requires: Linux before 5.8 has no CAP_PERFMON. */
 static const char *capability(bool capitals)
 {
 	if (prctl(PR_CAPBSET_READ, CAP_PERFMON) < 0)

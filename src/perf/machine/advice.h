@@ -77,11 +77,11 @@ struct advice {
 	const char *subject;
 };
 
-/* What stands in the way; "" for ADVICE_NONE. */
+/* Writes the reason for the refusal; "" for ADVICE_NONE. */
 void advice_what(const struct advice *advice, char *text, size_t size);
-/* What would change it, a command where there is one. */
+/* Writes the way out, as a command where there is one. */
 void advice_way_out(const struct advice *advice, char *text, size_t size);
-/* Both in one line: "what; way out". */
+/* Writes one line: "reason; way out". */
 void advice_line(const struct advice *advice, char *line, size_t size);
 
 #endif

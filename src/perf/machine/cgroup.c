@@ -48,13 +48,16 @@ static int path_in(const char *controller, const char *proc_file, char path[PATH
 	return result;
 }
 
-/* As mountinfo has them between what is mounted where and its options. */
+/*
+ * These separators stand in /proc/self/mountinfo between the mount point and the options of the
+ * file system.
+ */
 #define VERSION_1 " - cgroup "
 #define VERSION_2 " - cgroup2 "
 
 /*
- * What is left of a path below another, NULL: it is elsewhere. Above the root of a cgroup namespace
- * paths begin with "/..".
+ * Returns the part of a path below the root, or NULL if the path lies elsewhere. Above the root of
+ * a cgroup namespace paths begin with "/..".
  */
 static const char *path_below(const char *path, const char *root)
 {
@@ -392,7 +395,10 @@ uint64_t cgroup_cpu_time(const struct cgroup *cgroup)
 	return us * 1000;
 }
 
-/* Of version 1, which tells the least limit of a cgroup and those above it. */
+/*
+ * Reads the memory limit of cgroup version 1: memory.stat contains the smallest limit of the cgroup
+ * and of those above it.
+ */
 static uint64_t memory_limit_v1(void)
 {
 	char own[PATH_MAX], file[PATH_MAX + 16], line[128];
@@ -445,8 +451,9 @@ void cgroup_remove(struct cgroup *cgroup)
 	if (cgroup->existed)
 		return;
 	/*
-	 * What forks meanwhile is found by another look; what is just dying needs a moment. What
-	 * runs in a cgroup that the target made is the target's: the next recorder looks again.
+	 * Another try finds processes that were forked meanwhile, and ending processes need a
+	 * moment. Processes in a cgroup that the target made belong to the target: the next
+	 * recorder tries again to remove those cgroups.
 	 */
 	for (unsigned tries = 0; tries < 100; tries++) {
 		remove_tree(cgroup->path, DEEPEST, NULL);

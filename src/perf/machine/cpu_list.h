@@ -14,9 +14,9 @@ struct cpu_list {
 /* 0, or -EINVAL: not such a list, or a number that no CPU can have. */
 int cpu_list_parse(struct cpu_list *list, const char *text);
 
-/* The CPUs that run. 0 or -errno. */
+/* Lists the CPUs that are online. Returns 0 or -errno. */
 int cpu_list_online(struct cpu_list *list);
-/* Those of them that this thread may run on. 0 or -errno. */
+/* Lists the CPUs that this thread may run on. Returns 0 or -errno. */
 int cpu_list_allowed(struct cpu_list *list);
 
 static inline bool cpu_list_has(const struct cpu_list *list, unsigned cpu)

@@ -1,6 +1,6 @@
 /*
- * What this machine and its kernel offer to a sampler, whoever asks. What the user may have of it
- * is said in permission.h.
+ * The features that this machine and its kernel offer to a sampler, independent of the user. See
+ * permission.h for the rights of the user.
  */
 #ifndef PERF_MACHINE_MACHINE_H
 #define PERF_MACHINE_MACHINE_H
@@ -41,8 +41,9 @@ struct advice machine_advise_proc(void);
 int64_t machine_max_sample_rate(void);
 
 /*
- * What separates CLOCK_MONOTONIC in a process from that of the kernel, whose records know nothing
- * of time namespaces, ns; modulo 2^64, for clocks go either way.
+ * Returns the difference in ns between CLOCK_MONOTONIC of a process and that of the kernel, modulo
+ * 2^64 because it may be negative. They differ in a time namespace, which the kernel ignores in its
+ * records.
  */
 uint64_t machine_clock_shift(pid_t pid);
 

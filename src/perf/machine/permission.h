@@ -1,6 +1,4 @@
-/*
- * What this user may do with perf events, and who could change that.
- */
+/* Reads which perf events this user may open, and advises how to get more rights. */
 #ifndef PERF_MACHINE_PERMISSION_H
 #define PERF_MACHINE_PERMISSION_H
 
@@ -35,11 +33,14 @@ enum permission_want {
 	PERMISSION_FILES,   /* this many open files */
 };
 
-/* Whether it is allowed. amount is read for rings and files only. */
+/* Whether the wanted use is allowed. amount is read for rings and files only. */
 bool permission_has(const struct permission *permission, enum permission_want want,
                     uint64_t amount);
 
-/* What stands in the way of it, and the sysctl, setcap or ulimit that opens it. */
+/*
+ * Returns the reason why the wanted use is not allowed, and the sysctl, setcap or ulimit command
+ * that allows it.
+ */
 struct advice permission_advise(const struct permission *permission, enum permission_want want,
                                 uint64_t amount);
 

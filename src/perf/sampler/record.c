@@ -17,7 +17,10 @@ struct words {
 	bool overrun;
 };
 
-/* What is aligned, up to the first stack of an odd size, may also be read in place. */
+/*
+ * Steps over bytes and returns their place. Data up to the first stack of an odd size is aligned,
+ * and may be read in place.
+ */
 static const void *skip_bytes(struct words *words, uint64_t size)
 {
 	const unsigned char *at = words->at;
@@ -221,7 +224,10 @@ static void decode_read(struct record *record, struct words *words)
 	record->read.value = word(words);
 }
 
-/* What sample_id_all appends. Whose record it is, the body says: the trailer, who wrote it. */
+/*
+ * Decodes the trailer that sample_id_all appends. The trailer names the task that wrote the record;
+ * the body names the task that the record is about.
+ */
 static void decode_trailer(struct record *record, struct words *words,
                            const struct record_format *format)
 {
@@ -249,7 +255,7 @@ static void decode_switch(struct record *record, struct words *words, uint16_t m
 	decode_whose(record, pair);
 }
 
-/* What is between the header and the trailer of a record that is no sample. */
+/* Decodes the part between the header and the trailer of a record that is not a sample. */
 static void decode_body(struct record *record, struct words *words, uint32_t type, uint16_t misc)
 {
 	switch (type) {

@@ -88,13 +88,16 @@ static inline bool record_is_mark(uint64_t address)
 	return address >= PERF_CONTEXT_MAX;
 }
 
-/* What follows is of the program, and not of the kernel. */
+/* Whether the addresses behind this mark belong to the program, and not to the kernel. */
 static inline bool record_is_user_mark(uint64_t address)
 {
 	return address == (uint64_t)PERF_CONTEXT_USER;
 }
 
-/* What every record says of itself: samples first, others at their end. Its ring tells the CPU. */
+/*
+ * These fields are in every record: at the start of samples and at the end of other records. The
+ * CPU is not among them, because each ring belongs to one CPU.
+ */
 #define RECORD_ALWAYS (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER)
 
 /* PERF_FORMAT_LOST came with Linux 6.0: headers may be older. */

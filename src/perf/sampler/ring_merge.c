@@ -36,7 +36,8 @@ static void sift_down(struct ring_merge *merge, unsigned at)
 	merge->heap[at] = moving;
 }
 
-/* What made no sense and is skipped is given back at once: a full ring gets no records otherwise.
+/*
+ * Releases invalid records that were skipped at once: the kernel writes no records to a full ring.
  */
 static void note_broken(struct ring_merge *merge, struct ring *ring)
 {

@@ -106,7 +106,10 @@ static uint64_t read_sampled(const struct sampler *s, int fd, bool lost)
 	return lost ? reading.lost : reading.values[0];
 }
 
-/* Of an event of mmap, comm, fork and exit records: it counts nothing, but is always on. */
+/*
+ * The counts of a side event, which delivers mmap, comm, fork and exit records. It counts nothing,
+ * but is always enabled.
+ */
 struct side_count {
 	uint64_t value, running, lost; /* running: ns that its tasks ran on its CPU */
 };
@@ -169,7 +172,7 @@ int sampler_enable(struct sampler *sampler)
 	sampler->ran_before = time_ran(sampler);
 	sampler->started = true;
 	err = enable_all(sampler);
-	/* Who forked meanwhile may have handed down what was not enabled yet. */
+	/* A task that forked meanwhile may have passed disabled events on to its child. */
 	if (!err && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
 		err = enable_all(sampler);
 	return err;
@@ -190,7 +193,7 @@ static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, uns
 	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	time = sampler_now();
 	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
-	/* Who forked meanwhile may have handed down what was in force before. */
+	/* A task that forked meanwhile may have passed the previous states on to its child. */
 	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
 	return time;
@@ -225,7 +228,7 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 	return total;
 }
 
-/* What there is of periods that comes next to this shift and is not above it. */
+/* Returns the step with the largest available period that is not above this shift. */
 static struct sampler_step step_to(const struct sampler *s, const struct sampler_event *event,
                                    unsigned shift)
 {
@@ -297,7 +300,7 @@ int sampler_compare_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* What was in force for this event at a time. */
+/* Returns the step that was in force for this event at a time. */
 static const struct sampler_step *step_at(const struct sampler_event *event, uint64_t time)
 {
 	unsigned i = event->nr_steps - 1;

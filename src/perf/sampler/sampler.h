@@ -71,8 +71,9 @@ struct sampler_config {
 	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per likely CPU */
 	/*
-	 * What those samples copy instead of stack_size that are taken at a period, in the event's
-	 * units, where a ring has so many bytes of room as it wakes the recorder. May be NULL.
+	 * If not NULL, samples copy this many bytes instead of stack_size. period is the period at
+	 * which they are taken, in the event's units; room is the number of bytes that are free in
+	 * a ring when it wakes the recorder.
 	 */
 	uint32_t (*copy_size)(const void *arg, uint64_t period, size_t room);
 	const void *copy_arg;
@@ -108,19 +109,24 @@ int sampler_enable(struct sampler *sampler);
 void sampler_disable(struct sampler *sampler);
 
 unsigned sampler_nr_cpus(const struct sampler *sampler);
-/* Those on which samples are taken. */
+/* Returns the number of CPUs on which samples are taken. */
 unsigned sampler_nr_sampled(const struct sampler *sampler);
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /*
- * Counts with a base period so small that programs may repeat themselves after as many: what the
- * kernel samples at is then no multiple of that, see lambda.h.
+ * Whether the event has a base period so small that programs may repeat themselves after as many
+ * counts. The kernel then samples at a period that is no multiple of it, see lambda.h.
  */
 bool sampler_counts_in_small_steps(const struct sampler *sampler, unsigned event);
-/* What the kernel samples at, at a shift: base_period << shift, or a prime number beside that. */
+/*
+ * Returns the kernel's sampling period at a shift: base_period << shift, or a prime number near
+ * that.
+ */
 uint64_t sampler_period(const struct sampler *sampler, unsigned event, unsigned cpu_index,
                         unsigned shift);
-/* Call chains end after so many addresses, the kernel's own limit considered. */
+/*
+ * Returns the largest length of a call chain in addresses, with the kernel's own limit considered.
+ */
 unsigned sampler_max_chain(const struct sampler *sampler);
 
 /*
@@ -192,27 +198,29 @@ uint64_t sampler_all_lost(const struct sampler *sampler);
 uint64_t sampler_lost_records(const struct sampler *sampler);
 
 /*
- * The kernel's own total of an event over all tasks, whatever it sampled of it; 0: unknown. While
- * it throttles an event it does not count either; how long tasks ran it knows all the same.
+ * Returns the kernel's own total of an event over all tasks, independent of the samples; 0:
+ * unknown. The kernel does not count an event while it throttles it, but the time that tasks ran is
+ * measured nevertheless.
  */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
-/* What this kernel can tell with inherited events, of event 0. */
+/* Returns the kind of totals of event 0 that this kernel supports with inherited events. */
 enum sampler_totals sampler_possible_totals(const struct event *event);
 
-/* No more RECORD_RUN and RECORD_STOP: each costs the target 0.4 us. */
+/* Stops RECORD_RUN and RECORD_STOP records: each costs the target 0.4 us. */
 void sampler_stop_switches(struct sampler *sampler);
 
 /*
- * SAMPLER_LADDER with totals: what the counters say that tell the total of event 0 by task; 0 where
- * there are none. Less than sampler_total() where the kernel swapped the contexts of siblings,
- * for it loses counts of such events then (seen on Linux 6.18).
+ * With SAMPLER_LADDER and totals: returns the sum of the counters from which the totals of event 0
+ * are computed for each task; 0 if there are none. It is less than sampler_total() where the kernel
+ * swapped the contexts of siblings: the kernel then loses counts of such events (seen on Linux
+ * 6.18).
  */
 uint64_t sampler_exact(const struct sampler *sampler);
 
 /*
- * What an event's group counted: its own count first. With the times that it was meant to run and
- * did, ns.
+ * The counts of an event's group: its own count first. enabled and running are the times in ns that
+ * the group was enabled and was on the hardware.
  */
 struct sampler_reading {
 	unsigned nr; /* 0: nothing */

@@ -108,7 +108,7 @@ static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung)
 	return 0;
 }
 
-/* Those that sample nothing, for mmap, comm, fork and exit records. */
+/* Opens a side event, which takes no samples, for mmap, comm, fork and exit records. */
 static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
 {
 	int *fd = &s->side_fds[t * s->nr_cpus + c];
@@ -340,7 +340,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	return ring_merge_init(&s->merge, s->rings, s->nr_rings);
 }
 
-/* Who asks a kernel before Linux 6.0 for it gets EINVAL. */
+/* Whether the kernel counts lost records of an event: Linux before 6.0 returns EINVAL. */
 static bool kernel_counts_lost(void)
 {
 	struct perf_event_attr attr = sampler_dummy();
@@ -369,7 +369,7 @@ static pid_t forbidden_task(const struct sampler *s)
 	return s->tasks[0];
 }
 
-/* What is not an event's own fault. */
+/* Explains an error that is not caused by one of the events. */
 static void explain(const struct sampler *s, const struct sampler_config *config, int err,
                     char *why)
 {

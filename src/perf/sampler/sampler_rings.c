@@ -14,7 +14,9 @@
 #define OTHER_SIZE      ((size_t)128 << 10) /* of a CPU where samples are not likely, at most */
 #define LEAST_SIZE      ((size_t)16 << 10)
 
-/* Of the rings for samples, by which the others go. */
+/*
+ * The sizes of the rings for samples, in bytes. The sizes of the other rings are derived from them.
+ */
 struct ring_sizes {
 	size_t likely, other;
 };
@@ -38,7 +40,9 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 
 	attr.watermark = 1;
 	attr.wakeup_watermark = (uint32_t)sampler_wakes_at(size);
-	/* That of an event on all CPUs belongs to the same task. */
+	/*
+	 * The kernel lets an event on all CPUs write only to a ring of an event of the same task.
+	 */
 	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1)
 	                        : sampler_event_open(&attr, 0, s->cpus[cpu]);
 	if (fd < 0)
@@ -50,8 +54,9 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 }
 
 /*
- * Of each CPU's tasks that end until its ring for side records wakes the recorder, which does not
- * wait for this one: a READ is no longer than half of what FORK and EXIT take there.
+ * The ring for READ records has room for those of all tasks that end before the ring for side
+ * records wakes the recorder, because it does not wake the recorder itself. A READ record is at
+ * most half as long as the FORK and EXIT records of its task.
  */
 static size_t exact_size(unsigned nr_cpus)
 {

@@ -61,8 +61,8 @@ static unsigned wanted_rungs(const struct sampler *s, const struct sampler_confi
 }
 
 /*
- * What is open with so many events on each cell, some for others, one to watch each target, and one
- * on each CPU for what code of the kernel comes and goes.
+ * Counts the descriptors that are open with nr_events events on each cell: some for other purposes,
+ * one that watches each target, and one on each CPU for loaded and unloaded kernel code.
  */
 static size_t count_descriptors(unsigned nr_cpus, unsigned nr_targets, size_t nr_events,
                                 enum sampler_totals totals)

@@ -39,7 +39,10 @@ struct sampler_event {
 	bool throttled; /* ever */
 };
 
-/* Of an event that is no clock. */
+/*
+ * Whether programs may repeat themselves after as many counts as the event's base period. Clocks
+ * are excluded.
+ */
 static inline bool sampler_has_small_steps(const struct sampler_event *event)
 {
 	return !event->is_clock && event->base_period[0] < SAMPLER_LARGE_STEP;
@@ -137,22 +140,25 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
                        unsigned target, unsigned cpu);
 /* Lets it, or why there is none, write into a ring. A task that has ended needs none. */
 int sampler_redirect(int fd, int owner);
-/* What tells the totals of event 0 by task. 0 or -errno. */
+/*
+ * Opens the counters from which the totals of event 0 are computed for each task. Returns 0 or
+ * -errno.
+ */
 int sampler_open_totals(struct sampler *s, const struct sampler_config *config);
 void sampler_close_totals(struct sampler *s);
-/* One that counts nothing. */
+/* Returns the attributes of an event that counts nothing. */
 struct perf_event_attr sampler_dummy(void);
 
-/* The counters that an open event of event 0 leads. 0 or -errno. */
+/* Opens the counters of a group whose leader is an open event of event 0. Returns 0 or -errno. */
 int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
                           unsigned target, unsigned cpu);
 size_t sampler_counter_fds(const struct sampler *s);
-/* Of an event that was opened with RECORD_COUNTS. */
+/* Reads an event that was opened with RECORD_COUNTS. */
 int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
-/* Uses all descriptors that may be had and returns how many there are. */
+/* Raises the limit of open files as far as allowed and returns it. */
 size_t sampler_descriptor_limit(void);
-/* As many as are open with a single rung. */
+/* The number of descriptors that are needed with a single rung. */
 size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_config *config);
 /* Rungs that are of use for an event, and that there can be for all; notes a shortage. */
 unsigned sampler_useful_rungs(const struct sampler_config *config, unsigned event);

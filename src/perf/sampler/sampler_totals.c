@@ -1,6 +1,6 @@
 /*
- * What each task of the target really used, with inherited events: those that were too short for a
- * sample are known by it.
+ * Measures the real use of each task of the target, with inherited events. Tasks that were too
+ * short for a sample are found this way.
  */
 #include "perf/sampler/sampler_state.h"
 
