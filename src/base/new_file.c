@@ -302,8 +302,8 @@ static int give_name_beside(struct new_file *file)
 }
 
 /*
- * What could not be written is still in the stream: trying again tells why. If it succeeds, there
- * was no room before our own scratch files gave theirs back.
+ * After a failed write the data is still in the stream: trying again yields the errno. If it
+ * succeeds, there was no space earlier, before this process freed its own scratch files.
  */
 int new_file_flush(FILE *file)
 {
