@@ -128,8 +128,9 @@ static void find_functions(void)
 uint64_t abi_known_types[KNOWN_TYPES];
 
 /*
- * Of the library and of the executable, which may have copies of the library's objects; or the
- * numbers that the standard gives.
+ * Types in these ranges exist as long as the process: addresses in the library and in the
+ * executable, which may have copies of the library's objects, or the numbers that the standard
+ * defines.
  */
 static struct range {
 	uintptr_t begin, end;
@@ -141,7 +142,7 @@ static bool lasts(uintptr_t object)
 	       (object >= lasting[1].begin && object < lasting[1].end);
 }
 
-/* What does not fit into an int has no size there. */
+/* MPI_Type_size has no result for a size that does not fit into an int. */
 static int type_size_int(uintptr_t type, int64_t *size)
 {
 	int found = 0, err = mpi.type_size ? mpi.type_size(type, &found) : -1;
@@ -295,7 +296,7 @@ static bool is_standard(void)
 	return mpi.abi_get_version && !mpi.abi_get_version(&major, &minor) && major > 0;
 }
 
-/* Of what fills a page: "Open MPI v4.1.4", "MPICH 4.0.2". */
+/* Shortens a version text that may fill a page to "Open MPI v4.1.4" or "MPICH 4.0.2". */
 static void tidy(char *version)
 {
 	static const char prefix[] = "MPICH Version:";

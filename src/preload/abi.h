@@ -4,7 +4,10 @@
 
 #include "preload/preload.h"
 
-/* The library's own functions that are asked what arguments mean. NULL: it has none. */
+/*
+ * Functions of the library that the recorder calls to interpret arguments. NULL: the library does
+ * not have it.
+ */
 struct mpi {
 	int (*abi_get_version)(int *major, int *minor);
 	int (*cartdim_get)(uintptr_t comm, int *dimensions);
@@ -40,7 +43,10 @@ struct abi {
 	bool pointers;        /* handles are; in MPICH they are ints */
 	uint64_t handle_mask; /* handles are ints in MPICH, whose upper halves are anything */
 	uintptr_t comm_world, comm_self, comm_null, request_null, in_place;
-	/* Of what is complete when it begins: all that have the mask's bits like this. */
+	/*
+	 * The handles of requests that are complete from the start: all handles whose bits in the
+	 * mask equal request_done.
+	 */
 	uintptr_t request_done, request_done_mask;
 	uintptr_t status_ignore;
 	int proc_null;
@@ -53,7 +59,7 @@ struct abi {
 extern struct mpi mpi;
 extern struct abi abi;
 
-/* MPI may be asked from now on; at the first time, learns which library it is. */
+/* Must be called when MPI functions may be called. The first call detects the library. */
 void abi_learn(void);
 
 /*
@@ -74,7 +80,10 @@ static inline uintptr_t handle_at(uintptr_t array, size_t i)
 	return abi.pointers ? ((const uintptr_t *)array)[i] : ((const uint32_t *)array)[i];
 }
 
-/* Whether no request is under way behind a handle, which any number of threads may have then. */
+/*
+ * Whether no operation is under way behind a handle. Any number of threads may then have the same
+ * handle.
+ */
 static inline bool handle_done(uintptr_t handle)
 {
 	return handle == abi.request_null || (handle & abi.request_done_mask) == abi.request_done;
@@ -98,14 +107,17 @@ static inline uint64_t *abi_known_type(uintptr_t type)
 	return &abi_known_types[(type ^ type >> 9) & (KNOWN_TYPES - 1)];
 }
 
-/* In bytes, as MPI says; 0: it does not. Of what lasts it is remembered. */
+/*
+ * Returns the size of a type in bytes, or 0 if MPI does not know it. The sizes of permanent types
+ * are remembered.
+ */
 RARE uint64_t abi_type_size(uintptr_t type);
 
 static inline uint64_t type_size(uintptr_t type)
 {
 	uint64_t known;
 
-	/* MPICH's own types say it themselves. */
+	/* The handles of MPICH's built-in types contain the size. */
 	if (!abi.pointers)
 		return (type & 0xff000000) == 0x4c000000 ? type >> 8 & 0xff : abi_type_size(type);
 	known = __atomic_load_n(abi_known_type(type), __ATOMIC_RELAXED);
@@ -129,7 +141,10 @@ static inline int status_error(const unsigned char *status)
 	return *(const int *)(const void *)(status + abi.source_at + 2 * sizeof(int));
 }
 
-/* Of the standard, which hides the rest, where source, tag and error come first. */
+/*
+ * Read statuses of the standard ABI: source, tag and error come first, and the library's functions
+ * return the rest.
+ */
 uint64_t abi_status_bytes(const unsigned char *status);
 bool abi_status_cancelled(const unsigned char *status);
 

@@ -1,5 +1,5 @@
 /*
- * What a target and its recorder share: the memory through which the target's calls go.
+ * The shared memory through which a target passes its calls to the recorder.
  *
  *     header | definitions ring | thread 0: ring | thread 1: ring | …
  *
@@ -63,7 +63,7 @@
 #define RING_VERSION  5
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE 32
-#define RING_UNHEARD  "adaptrace-unheard" /* what maps code of this name has asked in vain */
+#define RING_UNHEARD  "adaptrace-unheard" /* memfd that a process maps after asking in vain */
 
 #define RING_MAX_THREADS      128
 #define RING_LARGE_THREADS    8 /* the first threads of a process have large rings */
@@ -75,7 +75,7 @@
 #define RING_MAX_PARTS        60 /* a call with more is written in several records */
 #define RING_SLOTS            256
 #define RING_SLOT_PARTS       3    /* a call with more has no slot */
-#define RING_SLOT_WORDS       14   /* of them, likewise */
+#define RING_SLOT_WORDS       14   /* a call whose parts have more words has no slot */
 #define RING_AGAIN_BITS       20   /* of times in one word, ticks */
 #define RING_MAX_MEMBERS      2000 /* in one record */
 #define RING_MAX_NAME         255
@@ -118,7 +118,10 @@ struct ring_open {
 	uint64_t region;
 };
 
-/* How far a ring was written and read, and whose it is. Its words are elsewhere: ring_offset(). */
+/*
+ * The state of a ring: the places up to which it was written and read, and its thread. Its words
+ * are elsewhere: ring_offset().
+ */
 struct ring_ends {
 	_Alignas(64) uint64_t head;
 	uint64_t lost;  /* calls; of definitions: none */
@@ -201,7 +204,7 @@ static inline uint32_t ring_head_number(uint64_t head)
 	return head >> 32 & 0xffffff;
 }
 
-/* Of RING_CALL, whose slot is put above the rest, and of RING_AGAIN; 0: none. */
+/* The slot number in the head words of RING_CALL and RING_AGAIN; 0: the call has no slot. */
 #define RING_SLOT_SHIFT 56
 
 static inline unsigned ring_head_slot(uint64_t head)
@@ -213,7 +216,7 @@ static_assert(RING_SLOTS == 1 << (64 - RING_SLOT_SHIFT), "a slot's number fits")
 static_assert(RING_MAX_REGIONS + RING_USER_REGIONS <= 1 << 24, "a region's number fits");
 static_assert(RING_MAX_COMMS <= 1 << 24, "a communicator's number fits");
 
-/* RING_AGAIN, of 1 word with gap and duration, or of 3. */
+/* The head word of RING_AGAIN: 1 word with gap and duration, or 3 words. */
 static inline uint64_t ring_again(size_t words, unsigned slot, uint64_t gap, uint64_t duration)
 {
 	return words | (uint64_t)RING_AGAIN << 12 | gap << 16 | duration << (16 + RING_AGAIN_BITS) |
@@ -264,7 +267,7 @@ static inline unsigned ring_part_words(unsigned kind)
 static_assert(3 + RING_MAX_PARTS * RING_MAX_PART <= RING_MAX_RECORD, "a call fits a record");
 static_assert(2 + RING_MAX_MEMBERS / 2 <= RING_MAX_RECORD, "members fit a record");
 
-/* The cheapest clock of the machine. Whether it is one, the recorder knows: enum ring_clock. */
+/* The cheapest clock of the machine. The recorder decides whether it is usable: enum ring_clock. */
 static inline uint64_t ring_counter(void)
 {
 #if defined(__x86_64__)

@@ -13,7 +13,10 @@ struct members {
 	uint32_t *ranks; /* in the world, or UINT32_MAX */
 };
 
-/* Those that are alive, in chains: by what they are called here, and in the job. */
+/*
+ * The existing communicators, in hash chains by their handle in this process and by their id in the
+ * job.
+ */
 static struct {
 	struct comm *by_handle[NR_CHAINS], *by_id[NR_CHAINS];
 	struct comm *free;
@@ -262,7 +265,7 @@ static bool is_null(uint64_t handle)
 	return !handle || handle == abi.comm_null;
 }
 
-/* What MPI_Comm_idup knew of it. */
+/* Takes the seed that the handler of MPI_Comm_idup kept for this communicator; 0: there is none. */
 static uint64_t kept_seed(uint64_t handle)
 {
 	struct request *kept = request_find(handle | KEY_COMM);

@@ -23,10 +23,13 @@ struct comm {
 	struct comm *next_handle, *next_id; /* in its chains; free ones are one by the first */
 };
 
-/* By handle; one that was not seen before is made known. NULL: no memory, or MPI is not up. */
+/*
+ * Finds a communicator by its handle. A new one is added. NULL: no memory, or MPI is not
+ * initialized.
+ */
 RARE struct comm *comm_find(struct thread *thread, uint64_t handle);
 
-/* The thread's last one again, without a look around. */
+/* Finds a communicator like comm_find(), but first checks the one that the thread used last. */
 static inline struct comm *comm_of(struct thread *thread, uint64_t handle)
 {
 	extern uint32_t comm_generation;
@@ -44,21 +47,24 @@ static inline uint32_t comm_number(struct thread *thread, uint64_t handle)
 	return comm ? comm->number : 0;
 }
 
-/* A new one, of which all members know the seed. */
+/* Adds a communicator. All members must pass the same seed. */
 struct comm *comm_create(uint64_t handle, uint64_t seed);
-/* Forgets one that is freed. */
+/* Removes a communicator that is freed. */
 void comm_forget(uint64_t handle);
-/* The number of a file that the communicator's members open together; 0: it has none. */
+/* Returns the number of a file that the communicator's members open together; 0: it has none. */
 uint32_t comm_open_file(struct comm *comm, const char *name);
-/* How many neighbours a topology gives this process. */
+/* Reads the numbers of neighbours that the topology gives this process. */
 void comm_neighbors(struct comm *comm);
 
-/* A hash of both, in which their order counts. */
+/* Hashes two numbers in their order. */
 uint64_t comm_mix(uint64_t a, uint64_t b);
 
-/* MPI is up. Ranks are told as those in this group, of the whole job; 0: they are not known. */
+/*
+ * Must be called when MPI is initialized. Ranks are reported as ranks in the group `job` of the
+ * whole job; 0: they are unknown.
+ */
 void comm_start(uintptr_t job);
-/* In the child of a fork, which has to define all of them again. */
+/* Must be called in the child of a fork, which has to define all communicators again. */
 void comm_forked(void);
 
 #endif

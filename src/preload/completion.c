@@ -126,8 +126,8 @@ const struct handler handler_TEST = {
 /* --- arrays of requests ----------------------------------------------------------------------- */
 
 /*
- * What the program's array says is gone behind the call, so it is copied, and where the program
- * ignores the statuses there is room for them behind the copy.
+ * Copies the program's array of requests, because the library overwrites it. If the program ignores
+ * the statuses, there is room for them behind the copy.
  */
 static void copy_handles(struct visit *visit, uintptr_t *a, bool many)
 {
@@ -168,7 +168,10 @@ static void complete_saved(struct visit *visit, size_t i, const unsigned char *s
 		complete(visit, request, handle, status);
 }
 
-/* Of a failure that the statuses do not tell of: what the library has set to null has ended. */
+/*
+ * Completes the requests of a failed call without statuses: the requests that the library has set
+ * to null have ended.
+ */
 static void complete_failed(struct visit *visit, uintptr_t array)
 {
 	for (size_t i = 0; i < visit->nr_saved; i++)
@@ -176,7 +179,10 @@ static void complete_failed(struct visit *visit, uintptr_t array)
 			complete_saved(visit, i, NULL);
 }
 
-/* One of those that ended together; each tells for itself whether it failed, where any has. */
+/*
+ * Completes one of several requests that ended together. If the call failed, each status contains
+ * the error of its request.
+ */
 static void complete_told(struct visit *visit, size_t i, const unsigned char *status)
 {
 	int err = visit->result ? status_error(status) : 0;

@@ -12,7 +12,7 @@ static struct request *find_file(uintptr_t handle)
 	return request_find(handle | KEY_FILE);
 }
 
-/* As libraries have it that do not follow the standard for all. */
+/* Converts the mode of a file from the bits of the standard ABI to those of older libraries. */
 static uint32_t mode_of(uint32_t mode)
 {
 	static const uint8_t bits[] = {7, 0, 4, 6, 1, 3, 8, 5, 2};

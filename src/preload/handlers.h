@@ -1,4 +1,7 @@
-/* What is done around calls, by the shape of their arguments. See mpi_calls.def. */
+/*
+ * Handlers do the work before and after a call. Calls with the same shape of arguments share a
+ * handler. See mpi_calls.def.
+ */
 #ifndef PRELOAD_HANDLERS_H
 #define PRELOAD_HANDLERS_H
 
@@ -11,7 +14,7 @@
 #include "preload/mpi_calls.def"
 #undef CALL
 
-/* Statuses that the program ignores are wanted all the same: theirs become ours. */
+/* Provides a status of this thread if the program ignores the status: the handler needs it. */
 static inline void want_status(struct visit *visit, uintptr_t *a)
 {
 	uintptr_t *arg = &a[visit->info->handler->status];
@@ -21,25 +24,25 @@ static inline void want_status(struct visit *visit, uintptr_t *a)
 	visit->status = (const unsigned char *)*arg;
 }
 
-/* Of nothing the type may be none, which must not be asked for. */
+/* The type of zero elements may be invalid: its size must not be requested. */
 static inline uint64_t bytes_of_type(uint64_t nr, uint64_t type)
 {
 	return nr ? nr * type_size(type) : 0;
 }
 
-/* As many bytes as this argument counts of the type behind it. */
+/* The size of the data that a count argument and the type argument behind it describe. */
 static inline uint64_t bytes_at(const struct visit *visit, const uintptr_t *count)
 {
 	return bytes_of_type(count_arg(count[0], visit->info->large), count[1]);
 }
 
-/* Whether there is a message at all: not to or from MPI_PROC_NULL. */
+/* Whether a message has a peer: MPI_PROC_NULL means that there is no message. */
 static inline bool is_peer(int rank)
 {
 	return rank != abi.proc_null;
 }
 
-/* What a collective or a transfer of a file moved. */
+/* Adds a part with the bytes that a collective or a transfer of a file moved. */
 static inline void put_volume(struct visit *visit, enum call_part_kind kind,
                               const struct request *request, uint64_t bytes)
 {
@@ -49,12 +52,12 @@ static inline void put_volume(struct visit *visit, enum call_part_kind kind,
 	at[1] = request->bytes_in;
 }
 
-/* An operation begins: its part, and its request until it ends. */
+/* Begins an operation: adds its part, and keeps its request until the operation ends. */
 void start_request(struct visit *visit, uint64_t handle, struct request *request);
-/* Its end, as the status says; NULL: it failed. */
+/* Adds the part for the end of an operation with this status; NULL: it failed. */
 void put_end(struct visit *visit, const struct request *request, const unsigned char *status);
 
-/* A transfer of a file that begins, and one that is over. */
+/* Add a part for a transfer of a file that begins, and for one that has ended. */
 void put_transfer_posted(struct visit *visit, const struct request *request);
 void put_transfer(struct visit *visit, const struct request *request, uint64_t moved);
 

@@ -13,7 +13,10 @@ static int level_of(int level)
 	return level < 1024 ? level : (level >> 10) - (level >> 12);
 }
 
-/* What other processes of the job have spawned has a world of its own, and no rank in the job. */
+/*
+ * Whether this process was spawned by other processes of the job. It then has a world of its own
+ * and no rank in the job.
+ */
 static bool is_spawned(void)
 {
 	uintptr_t parent = 0;

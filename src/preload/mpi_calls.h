@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* In this order the policy `class` gives calls up, the first first. */
+/* The policy `class` gives up classes of calls in this order. */
 enum call_class {
 	CLASS_P2P,
 	CLASS_ONE_SIDED,
@@ -22,7 +22,10 @@ enum mpi_call {
 };
 #undef CALL
 
-/* Those that say which rank a process is, and from when to when: always wanted. */
+/*
+ * Whether a call begins or ends the time in which the process has a rank. Such calls are always
+ * recorded.
+ */
 static inline bool mpi_call_bounds_world(enum mpi_call call)
 {
 	return call == CALL_Init || call == CALL_Init_thread || call == CALL_Finalize ||

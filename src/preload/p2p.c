@@ -139,7 +139,10 @@ put_started(struct visit *visit, enum request_kind kind, const struct request *r
 	}
 }
 
-/* What the library did at once, or cannot be followed, is a whole message of this call. */
+/*
+ * Adds a complete message to this call for an operation that ended at once, or whose request cannot
+ * be followed.
+ */
 static inline void put_at_once(struct visit *visit, enum request_kind kind,
                                const struct request *request)
 {

@@ -21,7 +21,7 @@
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-/* Its calls are out of the way of what is usual: less code for a call to fetch. */
+/* Calls of such a function are moved out of the usual path, so that usual calls fetch less code. */
 #define RARE __attribute__((cold, noinline))
 
 #define ALL_CLASSES ((1U << NR_CALL_CLASSES) - 1)
@@ -36,8 +36,8 @@
 #endif
 
 /*
- * What comes first is zeros again in a child, whatever way it was made: fork handlers run in those
- * of fork() alone, not in those of clone() and _Fork().
+ * The first part becomes zeros in a child, however the child was made: fork handlers run after
+ * fork() alone, not after clone() and _Fork().
  */
 struct process {
 	_Alignas(PROCESS_PAGE) struct ring_process *shared; /* NULL: not connected */
@@ -71,29 +71,34 @@ static inline uint64_t process_ticks(void)
 	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : process_slow_ticks();
 }
 
-/* Whether calls of this class are not wanted any more; connected. */
+/* Whether calls of this class are not recorded any more. The process must be connected. */
 static inline bool process_closed(enum call_class class)
 {
 	return __atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1;
 }
 
-/* Connects to the recorder at the first call; false: there is none. */
+/* Connects to the recorder at the first call. Returns false if there is none. */
 bool process_start(void);
 
 struct thread;
 
-/* Begins anew where the thread is one of a child that nobody has told so. */
+/*
+ * Resets the state of a thread that runs in a child process which does not know yet that it is one.
+ */
 RARE void process_look(struct thread *thread);
 
-/* Waits for the recorder a moment. Neither is a thread cancelled here, nor errno changed. */
+/* Waits a moment for the recorder. It is no cancellation point, and keeps errno. */
 void process_wait(long ns);
 
 /*
- * Writes a definition; the words' first must be a ring_head(). Waits a little where there is no
- * room; false: in vain. The lock is held.
+ * Writes a definition, whose first word must be a ring_head(). Waits a little if there is no room,
+ * and returns false if that was in vain. The caller holds the lock.
  */
 bool process_define(const uint64_t *words, size_t nr);
-/* The same of one or two words (word 0 is filled in) and a string, cut at RING_MAX_NAME. */
+/*
+ * Like process_define(), for one or two words (word 0 is filled in) and a string, which is cut at
+ * RING_MAX_NAME.
+ */
 bool process_define_name(enum ring_record record, uint32_t number, const uint64_t *more,
                          size_t nr_more, const char *name);
 
@@ -103,7 +108,7 @@ struct comm;
 
 struct known_calls;
 
-/* What every call needs stands first. */
+/* The members that every call needs come first. */
 struct thread {
 	_Alignas(64) struct ring_ends *ring; /* NULL: none yet */
 	struct ring_open *open;
@@ -140,23 +145,25 @@ struct thread {
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));
 
-/* Before all that a thread does with what it has: that may be its parent's. */
+/* Must be called before a thread uses its state, which may be that of its parent process. */
 static inline void thread_look(struct thread *thread)
 {
 	if (unlikely(thread->of != process.shared))
 		process_look(thread);
 }
 
-/* A ring for this thread; false: there is none, and the thread's calls are lost. */
+/*
+ * Takes a ring for this thread. Returns false if there is none: the thread's calls are then lost.
+ */
 bool thread_start(struct thread *thread);
 /*
  * Where its stack is, as far as that can be had. It takes malloc(), so that it is nothing for marks
  * in signal handlers, which have no use for it.
  */
 void thread_find_stack(struct thread *thread);
-/* Frees what it has but the ring. */
+/* Frees everything that the thread has except its ring. */
 void thread_stop(struct thread *thread);
-/* Memory until the next call of this; NULL: none. */
+/* Returns memory that is valid until the next call of this function. NULL: no memory. */
 void *thread_scratch(struct thread *thread, size_t size);
 
 /* --- parts ------------------------------------------------------------------------------------ */
@@ -227,10 +234,10 @@ static inline void visit_request(struct visit *visit, enum call_part_kind kind, 
 /* --- shapes ----------------------------------------------------------------------------------- */
 
 /*
- * What is done before and behind the calls of one shape. before() may exchange arguments; after()
- * runs only where the call succeeded, unless `always`; and neither where it is not known what the
- * library's arguments mean, unless `unknown`. The rest is for them: shapes that differ in no more
- * than where the arguments stand have the same functions.
+ * The work before and after calls of one shape. before() may exchange arguments. after() runs only
+ * if the call succeeded, unless `always` is set. Neither runs if the meaning of the library's
+ * arguments is unknown, unless `unknown` is set. The other members are parameters of the two:
+ * shapes that differ only in the places of arguments share their functions.
  */
 struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);
@@ -239,7 +246,7 @@ struct handler {
 	uint8_t kind;   /* of the request or the part that is made */
 	uint8_t status; /* its place among the arguments */
 	uint8_t at[3];  /* other places, as after() says */
-	/* What a collective moves. */
+	/* Returns the bytes that a collective sends and receives. */
 	struct volume (*volume)(const struct collective *args);
 };
 

@@ -218,7 +218,10 @@ static bool is_child(void)
 	return __atomic_load_n(&process.met, __ATOMIC_ACQUIRE) && !process.shared;
 }
 
-/* What a thread of the parent did meanwhile with its memory nobody knows: nothing is freed. */
+/*
+ * The parent's other threads may have changed their memory at any moment of the fork: nothing of it
+ * is freed.
+ */
 void process_look(struct thread *thread)
 {
 	if (is_child()) {

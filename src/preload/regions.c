@@ -40,7 +40,10 @@ static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
 	return hash ^ hash >> 15;
 }
 
-/* Of all names that there may be: a signal handler may make one, where malloc() must not be. */
+/*
+ * Reserves memory for the largest number of names. A signal handler may add a name, and must not
+ * call malloc().
+ */
 static char *get_room(void)
 {
 	int errnum = errno;
@@ -160,7 +163,7 @@ static struct adaptrace_site *find_site(const char *text, unsigned length, unsig
 	return slot < NR_NAMES ? &names.slots[slot]->site : &names.surplus;
 }
 
-/* What there are too many names for is lost. */
+/* Begins a use of a region. If there are too many names, the use is lost and counted. */
 static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 {
 	struct thread *thread = &this_thread;
@@ -196,7 +199,10 @@ static void write_call(struct thread *thread, uint32_t region, uint64_t from, ui
 	thread_write(thread, from, to);
 }
 
-/* What is open inside of it ends with it: an exception, or a jump, may have left that. */
+/*
+ * Ends the regions that are open inside a region that ends: an exception or a jump may have left
+ * them.
+ */
 static void end_inner(struct thread *thread, unsigned depth, uint64_t ticks)
 {
 	while (thread->nr_open > depth) {

@@ -60,7 +60,10 @@ static bool is_own(const struct request *request)
 	return !process.threaded || request->owner == &this_thread;
 }
 
-/* What one moved is known when it ends: that must not be the end of something else. */
+/*
+ * Lets another operation share a request's entry. That is refused where the end of the operation
+ * has to report how much it moved, because it could then report the end of another one.
+ */
 static bool join(struct request *first, uint64_t handle)
 {
 	if (!is_own(first) || first->persistent || request_tells(first->kind) ||

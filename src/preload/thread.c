@@ -58,7 +58,7 @@ static bool take_any_ring(struct thread *thread)
 	return taken;
 }
 
-/* Those of threads that have ended are free when the recorder has read them. */
+/* Waits for a ring: the recorder frees the rings of ended threads after it has read them. */
 static void wait_for_ring(struct thread *thread)
 {
 	uint64_t patience = process.shared->patience;

@@ -82,7 +82,10 @@ static uintptr_t return_address(uintptr_t frame)
 #endif
 }
 
-/* What nobody changes while the call is open. When it was left, others write over it. */
+/*
+ * Whether the open call is still active: its stack frame is unchanged then. If the program left the
+ * call by a jump, the frame is overwritten sooner or later.
+ */
 static bool is_intact(const struct visit *visit, const struct thread *thread)
 {
 	const struct ring_open *open = NULL;

@@ -54,12 +54,16 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 #define ARGS_12 ARGS_11, a[11]
 #define ARGS_13 ARGS_12, a[12]
 
-/* What a program gets that calls a function its library does not have: MPI_ERR_OTHER, or so. */
+/*
+ * The result of a call that the program's MPI library does not have. It is MPI_ERR_OTHER in some
+ * libraries and another error in others.
+ */
 #define NO_SUCH_FUNCTION 16
 
 /*
- * What is passed straight through needs no frame: it is one jump behind the question. The rest is
- * a part of the same function, and is called like one by its symbol.
+ * A call that is passed through needs no stack frame: it is a single jump behind the check. The
+ * rest of the wrapper is declared as a part of the same function, and its symbol is named like such
+ * a part.
  */
 #define WRAPPER(function, profiling, name, nr)                                                     \
 	static int (*real_##function##_##name)(PARAMS_##nr);                                       \

@@ -40,7 +40,7 @@ static bool wait_for_room(struct thread *thread, uint64_t head)
 	return true;
 }
 
-/* Of a call that is several records, once. */
+/* Counts a lost call. A call that is written in several records is counted once. */
 static void count_loss(struct thread *thread)
 {
 	thread->ring->lost += !thread->loss_counted;

@@ -79,13 +79,16 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 	__atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
 }
 
-/* What thread_write() leaves: first calls of a kind, large times, a ring that may be full. */
+/*
+ * Handles the rare cases of thread_write(): the first call of a kind, large times, and a ring that
+ * may be full.
+ */
 RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
 
-/* A call that was left: the record has no more than its times. */
+/* Writes the record of a call that was left by a jump or an exception. It contains no parts. */
 RARE void thread_write_left(struct thread *thread, uint32_t region, uint64_t enter, uint64_t seen);
 
-/* Writes the record that was made, or counts it as lost. */
+/* Writes the record that was prepared, or counts it as lost. */
 static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t leave)
 {
 	uint64_t hash = thread_hash_record(thread);
