@@ -164,7 +164,7 @@ static int section_read(struct dwarf *dwarf, Elf *elf, enum dwarf_section sectio
 
 #define LEAST_UNIT 8 /* bytes: nothing but zeroes would be units of none */
 
-/* As far as their sizes make sense. */
+/* Stops at the first unit whose size is invalid; the units before it are kept. */
 int dwarf_units_find(struct dwarf *dwarf)
 {
 	const uint8_t *info = dwarf->sections[DWARF_INFO].data;

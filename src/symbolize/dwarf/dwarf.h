@@ -1,11 +1,12 @@
 /*
  * DWARF: the debug information of one file, versions 2 to 5.
  *
- * A reader of our own, for what libdw would do with a file that nobody vouches for: it opens and
- * maps other files that the information names, holds every row of a line table at 100 bytes, and
- * walks the children of an entry again for each level of nesting where the compiler (clang, rustc)
- * does not say where they end. Here every unit is read from front to back, once; every offset and
- * size is checked; and the steps taken are counted, so that tables which refer to each other in
+ *
+ * This reader is used in place of libdw because files are untrusted. libdw opens and maps other
+ * files that the information names, holds every row of a line table at 100 bytes, and walks the
+ * children of an entry again for each level of nesting where the compiler (clang, rustc) does not
+ * store where they end. This reader reads every unit once, from front to back; it checks every
+ * offset and size; and it counts the steps taken, so that tables which refer to each other in
  * circles or share their parts come to an end.
  */
 #ifndef SYMBOLIZE_DWARF_DWARF_H
@@ -48,16 +49,16 @@ struct dwarf {
  * -ENOMEM.
  */
 int dwarf_open(struct dwarf *dwarf, Elf *elf, size_t max);
-/* The same of the sections that the compiler keeps out of programs: see split_unit.h. */
+/* Does the same with the sections that the compiler keeps out of programs: see split_unit.h. */
 int dwarf_open_split(struct dwarf *dwarf, Elf *elf, size_t max);
-/* Finds the units again, of sections that were narrowed. 0, -ENOMEM. */
+/* Finds the units again after sections were narrowed. Returns 0 or -ENOMEM. */
 int dwarf_units_find(struct dwarf *dwarf);
 void dwarf_close(struct dwarf *dwarf);
 
 /* Whether the file has debug information of its own. */
 bool dwarf_is_in(Elf *elf);
 
-/* Takes steps from what is left; false: there are not as many. */
+/* Subtracts steps from those that are left. Returns false if fewer are left. */
 static inline bool dwarf_step(struct dwarf *dwarf, uint64_t steps)
 {
 	if (dwarf->work < steps)
@@ -66,10 +67,10 @@ static inline bool dwarf_step(struct dwarf *dwarf, uint64_t steps)
 	return true;
 }
 
-/* From an offset of a section to its end; bad if it lies outside. */
+/* Returns a cursor from an offset of a section to its end. It is bad if the offset lies outside. */
 struct cursor dwarf_cursor(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset);
 
-/* NULL: outside of the section. */
+/* Returns NULL if the offset lies outside of the section. */
 const char *dwarf_string(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset);
 
 #endif

@@ -170,7 +170,7 @@ static bool tag_is_leaf(int tag)
 	}
 }
 
-/* What the attributes say of the whole. */
+/* Properties of an entry that follow from its list of attributes. */
 struct abbrev_facts {
 	bool is_declared, has_sibling; /* the latter is the last one */
 };
@@ -218,7 +218,10 @@ static int specs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct
 	return err;
 }
 
-/* Of the attributes just read, leaves out those of fixed size that are not wanted. */
+/*
+ * Makes a plan from the attributes in [first, end). Attributes of fixed size that are not wanted
+ * become bytes to skip.
+ */
 static int plan_make(struct dwarf_abbrevs *abbrevs, struct dwarf_plan *plan, size_t first,
                      size_t end, bool read)
 {
@@ -242,7 +245,10 @@ static int plan_make(struct dwarf_abbrevs *abbrevs, struct dwarf_plan *plan, siz
 	return err;
 }
 
-/* What was read of the attributes makes room for what is to be done with them. */
+/*
+ * Reads the attributes of an abbreviation and makes both plans. The list of all attributes is then
+ * removed: only the plans stay in memory.
+ */
 static int attrs_read(struct dwarf *dwarf, struct dwarf_abbrevs *abbrevs, struct cursor *cursor,
                       struct dwarf_abbrev *abbrev)
 {

@@ -1,12 +1,15 @@
-/* Abbreviations: the shapes that entries come in. A table of them serves one or more units. */
+/*
+ * Abbreviations: each lists the attributes of a kind of entry. A table of them serves one or more
+ * units.
+ */
 #ifndef SYMBOLIZE_DWARF_DWARF_ABBREV_H
 #define SYMBOLIZE_DWARF_DWARF_ABBREV_H
 
 #include "symbolize/dwarf/dwarf_unit.h"
 
-/* How long values of a form are. */
+/* The size of a value of a form. */
 enum form_size {
-	FORM_ADDRESS = 32, /* below: as many bytes */
+	FORM_ADDRESS = 32, /* smaller values are a number of bytes */
 	FORM_OFFSET,
 	FORM_LEB,
 	FORM_STRING,
@@ -21,7 +24,7 @@ enum form_size {
 
 enum form_size dwarf_form_size(uint64_t form);
 
-/* An attribute, and the bytes before it that are stepped over. */
+/* An attribute to read, and the number of bytes to skip before it. */
 struct dwarf_spec {
 	uint32_t skip;
 	uint16_t form;
@@ -30,7 +33,7 @@ struct dwarf_spec {
 	int64_t implicit; /* of DW_FORM_implicit_const: the value */
 };
 
-/* What to do with the attributes of an entry, one after the other. */
+/* The attributes of an entry that must be read one after the other. */
 struct dwarf_plan {
 	uint32_t first, nr;
 	uint32_t skip; /* bytes after the last one */
@@ -43,11 +46,11 @@ struct dwarf_abbrev {
 	bool has_code;    /* its addresses are among the attributes */
 	bool is_function; /* or an inlined call, and not only declared */
 	bool is_leaf;     /* no function is inside; the last 4 bytes say where the next entry is */
-	struct dwarf_plan read; /* to what is in enum die_attr */
-	struct dwarf_plan pass; /* to the end: over those of no fixed size */
+	struct dwarf_plan read; /* reads the attributes in enum die_attr */
+	struct dwarf_plan pass; /* finds the end: only attributes of variable size */
 };
 
-/* Sizes that units have one by one. */
+/* Sizes that differ between units. */
 struct dwarf_sizes {
 	uint8_t address, offset, ref_addr;
 };
@@ -62,18 +65,21 @@ struct dwarf_abbrevs {
 	size_t nr, nr_specs;
 };
 
-/* As units with these sizes read them; for dwarf_abbrevs_put(). NULL with errno. */
+/*
+ * Returns the table of abbreviations at an offset, for units with these sizes. Release it with
+ * dwarf_abbrevs_put(). Returns NULL with errno on failure.
+ */
 struct dwarf_abbrevs *dwarf_abbrevs_get(struct dwarf *dwarf, uint64_t offset,
                                         const struct dwarf_sizes *sizes);
 
-/* For dwarf_abbrev_find(): where codes have gaps. */
+/* Used by dwarf_abbrev_find() for tables whose codes have gaps. */
 const struct dwarf_abbrev *dwarf_abbrev_search(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 
 /* Reads an attribute, at the cursor. Damage leaves the cursor bad. */
 void dwarf_attr_read(const struct dwarf_unit *unit, struct cursor *cursor,
                      const struct dwarf_spec *spec, struct dwarf_attr *attr);
 
-/* NULL: there is none of this code. */
+/* Returns NULL if there is no abbreviation with this code. */
 static inline const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_abbrevs *abbrevs,
                                                            uint64_t code)
 {

@@ -26,7 +26,7 @@ void dwarf_string_pass(struct dwarf *dwarf, struct cursor *cursor)
 		cursor_fail(cursor);
 }
 
-/* Of blocks and strings only the end is found. */
+/* Blocks and strings are stepped over; their value is not returned. */
 bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint16_t form,
                      uint64_t *value)
 {
@@ -291,7 +291,7 @@ bool dwarf_length(struct cursor *cursor, uint8_t *offset_size)
 	return true;
 }
 
-/* What a unit has beside the common fields. */
+/* Reads the header fields that depend on the type of the unit. */
 static void header_rest(struct dwarf_unit *unit, struct cursor *cursor, uint8_t type)
 {
 	switch (type) {

@@ -1,6 +1,6 @@
 /*
- * Units and entries of .debug_info: a unit is what came of one source file; its entries (DIEs)
- * describe it in a tree, written in the order of a walk that visits parents first.
+ * Units and entries of .debug_info. A unit describes the code that was compiled from one source
+ * file. Its entries (DIEs) form a tree, which is written in preorder.
  */
 #ifndef SYMBOLIZE_DWARF_DWARF_UNIT_H
 #define SYMBOLIZE_DWARF_DWARF_UNIT_H
@@ -28,7 +28,10 @@ enum die_attr {
 	NR_DIE_ATTRS
 };
 
-/* A number as it is in the file; of a string written in place its offset in .debug_info. */
+/*
+ * The value of an attribute as it is in the file. For a string that is written in place it is the
+ * offset of the string in .debug_info.
+ */
 struct dwarf_attr {
 	uint16_t form; /* 0: not there */
 	uint64_t value;
@@ -53,8 +56,9 @@ struct dwarf_unit {
 };
 
 /*
- * A length as it begins units and tables, in 4 bytes or 12, which ends the cursor where it says;
- * offset_size (may be NULL): of what follows. False: it does not fit.
+ * Reads the length at the beginning of a unit or table, in 4 bytes or 12, and ends the cursor where
+ * the unit or table ends. offset_size (may be NULL) is the size of offsets in it. Returns false if
+ * the length does not fit.
  */
 bool dwarf_length(struct cursor *cursor, uint8_t *offset_size);
 
@@ -62,7 +66,10 @@ bool dwarf_length(struct cursor *cursor, uint8_t *offset_size);
 int dwarf_unit_open(struct dwarf_unit *unit, struct dwarf *dwarf, uint64_t offset);
 void dwarf_unit_close(struct dwarf_unit *unit);
 
-/* At an offset in .debug_info, up to the end of the unit; bad where that is no place in it. */
+/*
+ * Returns a cursor from an offset in .debug_info to the end of the unit. It is bad if the offset is
+ * not in the unit.
+ */
 struct cursor dwarf_unit_cursor(const struct dwarf_unit *unit, uint64_t offset);
 
 /* Reads the entry at the cursor, and leaves the cursor behind it. False: the end, or damage. */
@@ -72,17 +79,23 @@ bool dwarf_die_read(const struct dwarf_unit *unit, struct cursor *cursor, struct
 const char *dwarf_die_string(const struct dwarf_unit *unit, const struct dwarf_die *die,
                              enum die_attr attr);
 
-/* The entry where the rest is said, DIE_ORIGIN: its file and offset. False: nowhere. */
+/*
+ * Finds the entry that DIE_ORIGIN refers to, which has the rest of the description: its file and
+ * offset. Returns false if there is none.
+ */
 bool dwarf_die_origin(const struct dwarf_unit *unit, const struct dwarf_die *die,
                       struct dwarf **dwarf, uint64_t *offset);
 
 /*
- * Steps over a string and the NUL behind it. Long ones take steps: they may be in each other, and
+ * Steps over a string and the NUL behind it. Long strings take steps: strings may overlap, and
  * would be read again for each.
  */
 void dwarf_string_pass(struct dwarf *dwarf, struct cursor *cursor);
 
-/* Of an attribute in another table than .debug_info. False: its form is not known there. */
+/*
+ * Reads an attribute in another table than .debug_info. Returns false if its form is not known
+ * there.
+ */
 bool dwarf_form_read(const struct dwarf_unit *unit, struct cursor *cursor, uint16_t form,
                      uint64_t *value);
 /* NULL: it is no string. in_place: what to return for a string written in place. */
@@ -96,14 +109,15 @@ bool dwarf_address(const struct dwarf_unit *unit, struct dwarf_attr attr, uint64
 typedef bool dwarf_range_fn(void *arg, uint64_t lo, uint64_t hi);
 void dwarf_die_ranges(const struct dwarf_unit *unit, const struct dwarf_die *die,
                       dwarf_range_fn *fn, void *arg);
-/* Where the first one begins, which may be empty. False: it has none. */
+/* Finds the start of the first range, which may be empty. Returns false if there is no range. */
 bool dwarf_die_begin(const struct dwarf_unit *unit, const struct dwarf_die *die, uint64_t *addr);
 
 /*
- * Whether the linker left out the code that begins there. Its debug information stays, with 0 or
- * one of the highest addresses in place of its own, and what is inside of it may be told by offsets
- * from there, which can lead to other code: only where it begins tells. In programs and libraries
- * no code begins at 0, as the header of the file is there; files without one cannot be run.
+ * Tells whether the linker dropped the code that begins there. Its debug information stays, with 0
+ * or one of the highest addresses in place of the code's own. Addresses inside of the function may
+ * be written as offsets from there, which can point into other code, so only the start is tested.
+ * In programs and libraries no code begins at 0, where the header of the file is; files without a
+ * header cannot be run.
  */
 static inline bool dwarf_is_left_out(uint64_t begin)
 {
@@ -112,7 +126,7 @@ static inline bool dwarf_is_left_out(uint64_t begin)
 	return begin < header || begin >= -header;
 }
 
-/* Gives back what dwarf_abbrevs_get() gave; NULL: nothing. */
+/* Releases a table from dwarf_abbrevs_get(). NULL is allowed. */
 void dwarf_abbrevs_put(struct dwarf_abbrevs *abbrevs);
 
 #endif

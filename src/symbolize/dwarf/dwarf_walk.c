@@ -88,7 +88,7 @@ static bool function_read(struct dwarf_walk *walk, const uint8_t *start,
 	return !walk->cursor.bad;
 }
 
-/* Of an entry that is no function. */
+/* Steps over an entry that is no function; also over its children if none can be one. */
 static inline bool entry_pass(struct dwarf_walk *walk, const struct dwarf_abbrev *abbrev)
 {
 	attrs_pass(walk->unit, &walk->cursor, &abbrev->pass);

@@ -1,6 +1,6 @@
 /*
- * A way through all entries of a unit that stops at functions and inlined calls. Of 16 entries one
- * is: the others are stepped over, and not looked at.
+ * Walks over all entries of a unit and stops at functions and inlined calls. About one entry of 16
+ * is one of these; the others are skipped without being parsed.
  */
 #ifndef SYMBOLIZE_DWARF_DWARF_WALK_H
 #define SYMBOLIZE_DWARF_DWARF_WALK_H
@@ -18,7 +18,7 @@ struct dwarf_function {
 	struct dwarf_die die;
 	bool has_attrs; /* they were read: it has code, or is a call */
 	size_t depth;
-	size_t around; /* it is inside of no earlier function whose depth is not below this */
+	size_t around; /* no earlier function with this depth or a greater one contains it */
 };
 
 /* The unit stays where it is. */

@@ -84,7 +84,7 @@ static int names_read_4(struct line_program *program)
 
 #define MAX_FIELDS 16
 
-/* What an entry of a table of version 5 consists of. */
+/* The fields that each entry of a table of folders or files has in version 5. */
 struct line_fields {
 	size_t nr;
 	struct {

@@ -1,8 +1,9 @@
 /*
- * Line tables: from the addresses of one unit to lines of its source files.
+ * Line tables: map the addresses of one unit to lines of its source files.
  *
- * A table is a program that writes rows (address, file, line). It is run once, and each row is told
- * as it comes; nothing but the names of files is kept.
+ *
+ * A table is a program that writes rows (address, file, line). It is run once, and each row is
+ * passed to a callback as it comes; only the names of files are kept.
  */
 #ifndef SYMBOLIZE_DWARF_LINE_TABLE_H
 #define SYMBOLIZE_DWARF_LINE_TABLE_H
@@ -21,14 +22,14 @@ struct line_file {
 
 struct line_table {
 	uint8_t version;
-	const char *directory; /* in which the compiler ran; NULL: not known */
+	const char *directory; /* where the compiler ran; NULL: not known */
 	const char **folders;
 	size_t nr_folders;
 	struct line_file *files;
 	size_t nr_files;
 };
 
-/* The addresses [lo, hi), lo < hi, are of this line; 0: of none in particular. */
+/* Called with addresses [lo, hi), lo < hi, and their line; 0 means no particular line. */
 typedef void line_fn(void *arg, uint64_t lo, uint64_t hi, uint32_t file, uint32_t line);
 
 /* Runs the table of a unit. 0, -ENODATA: it has none, -ENOMEM. Damage ends it early. */

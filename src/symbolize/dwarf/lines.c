@@ -217,7 +217,10 @@ static void own_code_enter(struct unit_walk *walk, const struct dwarf_die *die,
 		walk->lines->no_memory = true;
 }
 
-/* Of the innermost body. Calls are where the function around them is. */
+/*
+ * Tells whether the linker dropped the function that the innermost body belongs to. Inlined calls
+ * are dropped together with the function around them.
+ */
 static bool is_left_out(const struct unit_walk *walk, const struct dwarf_function *function)
 {
 	const struct body *body = &walk->lines->bodies[walk->nr_bodies - 1];
@@ -261,7 +264,7 @@ static void body_enter(struct unit_walk *walk, const struct dwarf_function *func
 	dwarf_die_ranges(walk->owner, die, range_claim, walk);
 }
 
-/* Those that the next function is not inside of. */
+/* Removes the bodies that do not contain the next function. */
 static void bodies_leave(struct unit_walk *walk, size_t around)
 {
 	while (walk->nr_bodies && walk->lines->bodies[walk->nr_bodies - 1].depth >= around)
@@ -363,7 +366,7 @@ static int lines_read(struct lines *lines)
 	size_t i;
 	int err = 0;
 
-	/* What an honest file asks of each offset: a row and a chain of calls. */
+	/* Allow the steps that a valid file needs for each offset: a row and a chain of calls. */
 	lines->main.work += LINES_MAX_CHAIN * (uint64_t)lines->n;
 	for (i = 0; i < lines->main.nr_units && !err; i++)
 		err = unit_read(lines, i);
@@ -372,7 +375,10 @@ static int lines_read(struct lines *lines)
 	return err ? err : name_scopes(lines, 0, &lines->own, false);
 }
 
-/* All of it is held in memory: at most a quarter of what the machine has. */
+/*
+ * Debug information is held in memory as a whole, so at most a quarter of the machine's memory may
+ * be used for it.
+ */
 static size_t debug_max(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);

@@ -1,9 +1,10 @@
 /*
- * Lines: where in the source code an address comes from, and which functions were inlined there.
+ * Lines: map addresses to lines of source code and to the functions that were inlined there.
  *
- * Asked for all addresses of one module at once. Each unit of debug information that has code at
- * one of them is read once, and what is kept of it is what these addresses need: a line each, and
- * the inlined calls around them.
+ *
+ * All addresses of one module are looked up at once. Each unit of debug information that has code
+ * at one of them is read once. Only the line of each address and the inlined calls around it are
+ * kept.
  */
 #ifndef SYMBOLIZE_DWARF_LINES_H
 #define SYMBOLIZE_DWARF_LINES_H
@@ -29,9 +30,9 @@ uint64_t lines_split_missing(const struct lines *lines);
 #define LINES_MAX_CHAIN 128 /* callers beyond are left out, except the last */
 
 /*
- * The source of the offset with this index, and of the calls that were inlined there, innermost
- * first, their functions as people write them. The last one is in the function that the symbol is
- * of, named as the linker does. How many; 0: nothing is known.
+ * Returns the source of the offset with this index, and of the calls that were inlined there,
+ * innermost first, with demangled function names. The last one is in the symbol's function and has
+ * its linkage name. Returns their number; 0 if nothing is known.
  */
 size_t lines_chain(const struct lines *lines, size_t index, struct source chain[LINES_MAX_CHAIN]);
 

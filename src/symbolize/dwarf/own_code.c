@@ -32,7 +32,11 @@ void own_codes_seal(struct own_codes *own)
 	ARRAY_SORT(own->codes, own->nr, code_compare);
 }
 
-/* Of a template and a destructor: what their mangled names have as it is, with its length. */
+/*
+ * Writes the part of a mangled name that the plain name stands for: its length, then the
+ * identifier. The arguments of a template and the ~ of a destructor are mangled in another way and
+ * are left out.
+ */
 static bool mangled_part(const char *plain, char *part, size_t room)
 {
 	const char *name = plain + (*plain == '~');
@@ -55,7 +59,7 @@ static bool is_name_with(const struct table_symbol *symbol, const char *part)
 	return size < DEMANGLED_MAX && memmem(name, size, part, strlen(part));
 }
 
-/* Of several symbols where code begins the last is the best. */
+/* Several symbols may have the same address. The last one in the table is the best one. */
 static const char *name_at(const struct symbol_table *symbols, uint64_t lo, const char *part)
 {
 	size_t n = ARRAY_PARTITION(symbols->symbols, symbols->nr, symbol, symbol->lo <= lo);

@@ -1,7 +1,7 @@
 /*
- * Functions with code of their own, of which there may be inlined copies as well. Compilers tell
- * the linker's name only of what other files may call; of other functions it is that of the symbol
- * where their own code begins.
+ * Functions with code of their own, of which there may be inlined copies as well. Compilers emit a
+ * linkage name only for functions that other files may call. The linkage name of any other function
+ * is taken from the symbol at the start of its own code.
  */
 #ifndef SYMBOLIZE_DWARF_OWN_CODE_H
 #define SYMBOLIZE_DWARF_OWN_CODE_H
@@ -15,7 +15,7 @@ struct own_code {
 	uint64_t lo; /* an offset in the module */
 };
 
-/* Filled in any order, then sealed, then asked. Begin with zeroes. */
+/* Codes are added in any order, then sealed, then looked up. Initialize it with zeroes. */
 struct own_codes {
 	struct own_code *codes;
 	size_t nr;
@@ -27,8 +27,9 @@ void own_codes_fini(struct own_codes *own);
 void own_codes_seal(struct own_codes *own);
 
 /*
- * The mangled C++ name, in sealed symbols, of the function that this entry tells and whose name
- * proper is `plain`; NULL: none. What has the same code by chance has another name.
+ * Returns the mangled C++ name, in sealed symbols, of the function that this entry describes and
+ * whose plain name is `plain`; NULL if there is none. The plain name is compared because different
+ * functions may share the same code.
  */
 const char *own_codes_symbol(const struct own_codes *own, const struct symbol_table *symbols,
                              const struct dwarf *dwarf, uint64_t origin, const char *plain);

@@ -127,7 +127,7 @@ static void text_append(struct namer *namer, size_t *used, const char *name, con
 		*used = size;
 }
 
-/* What the linker calls a function tells what that is in, too. */
+/* A linkage name contains the scopes around the function, so it replaces the text so far. */
 static void append_function(struct namer *namer, size_t *used, uint64_t offset)
 {
 	const struct die_names names = names_find(namer, namer->path.unit.dwarf, offset);
@@ -156,8 +156,9 @@ static void append_scope(struct namer *namer, size_t *used, unsigned i, bool is_
 }
 
 /*
- * What C++ compilers give no name for the linker, since only inlined copies are left of it: lambdas
- * above all, which are all called operator(). In the text of the namer; false: as it is.
+ * Builds a qualified name for a C++ function that has no linkage name because only inlined copies
+ * of it are left. Lambdas are the most common case: all of them are called operator(). The result
+ * is in the namer's text. Returns false if the name stays unqualified.
  */
 static bool name_qualify(struct namer *namer, const struct die_names *names)
 {

@@ -1,6 +1,6 @@
 /*
  * Scopes: functions and inlined calls around addresses, and their names. Many calls are of the same
- * function, and debug information tells its name once, in an entry that they refer to.
+ * function, whose name is stored once, in an entry that all of them refer to.
  */
 #ifndef SYMBOLIZE_DWARF_SCOPE_NAMES_H
 #define SYMBOLIZE_DWARF_SCOPE_NAMES_H
@@ -10,9 +10,9 @@
 
 /* A function's own code (no caller), or an inlined call. */
 struct scope {
-	struct dwarf *dwarf; /* the entry that tells its name; NULL: it is named */
+	struct dwarf *dwarf; /* file of the entry that has its name; NULL: it is named already */
 	uint64_t origin;
-	const char *name; /* of calls as people write it, of functions as the linker has it */
+	const char *name; /* demangled for calls, the linkage name for functions */
 	const char *call_file;
 	const uint8_t *call_md5; /* of that file; NULL: not known */
 	uint32_t call_line;
@@ -27,8 +27,8 @@ struct scope_naming {
 };
 
 /*
- * Names those of n scopes that have no name yet. Names are in the pool, or in the sections of their
- * files where those are kept, or the symbols'. 0, -ENOMEM.
+ * Names those of n scopes that have no name yet. Names are in the pool, in the sections of their
+ * files where these are kept, or in the symbols. Returns 0 or -ENOMEM.
  */
 int scopes_name(struct scope *scopes, size_t n, const struct scope_naming *naming);
 

@@ -9,7 +9,7 @@ void scope_path_close(struct scope_path *path)
 	path->open = false;
 }
 
-/* Whose functions are in nothing. */
+/* C functions have no scope around them, so the unit need not be searched. */
 static bool is_c(const struct dwarf_unit *unit)
 {
 	const uint64_t language = unit->root.attrs[DIE_LANGUAGE].value;
@@ -85,7 +85,7 @@ bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit
 	found = find(path, offset);
 	if (!found)
 		path->last = UINT64_MAX; /* from the beginning next time */
-	/* What is left bounds this: it is not of what all of the file may take. */
+	/* Account for the steps in path->left, not in the limit of the whole file. */
 	path->left -= work - dwarf->work < path->left ? work - dwarf->work : path->left;
 	dwarf->work = work;
 	return found;

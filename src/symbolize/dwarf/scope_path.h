@@ -1,21 +1,21 @@
 /*
- * What an entry of debug information is in: namespaces, classes and functions. Entries are written
- * behind what they are in and do not refer to it, so their unit is read from its beginning; to the
- * next entry from the last one, if that comes before it.
+ * Scope paths: the namespaces, classes and functions around an entry of debug information. Entries
+ * do not refer to their parents, which are written before them, so the unit is read from its
+ * beginning. A search for a later entry continues where the last one ended.
  */
 #ifndef SYMBOLIZE_DWARF_SCOPE_PATH_H
 #define SYMBOLIZE_DWARF_SCOPE_PATH_H
 
 #include "symbolize/dwarf/dwarf_unit.h"
 
-#define SCOPE_PATH_MAX 32 /* deeper ones are not told of */
+#define SCOPE_PATH_MAX 32 /* deeper scopes are ignored */
 
 struct scope_path {
 	struct dwarf_unit unit;
 	bool open;
 	struct cursor cursor; /* behind the entry that was read last */
 	uint64_t last;        /* its offset */
-	unsigned depth;       /* of what comes next */
+	unsigned depth;       /* of the entry at the cursor */
 	struct dwarf_die around[SCOPE_PATH_MAX];
 	unsigned nth[SCOPE_PATH_MAX]; /* of classes without a name: which in its function, from 1 */
 	unsigned seen[SCOPE_PATH_MAX + 1]; /* of these so far, in each entry around */
@@ -24,8 +24,9 @@ struct scope_path {
 };
 
 /*
- * Finds what the entry at the offset of this unit is in: the first path->nr of path->around,
- * the unit itself before all. False: there is no such entry, or too much would have to be read.
+ * Finds the scopes around the entry at an offset of this unit and stores them in the first path->nr
+ * elements of path->around, beginning with the unit itself. Returns false if there is no such
+ * entry, or if too much would have to be read.
  */
 bool scope_path_find(struct scope_path *path, struct dwarf *dwarf, uint64_t unit, uint64_t offset);
 void scope_path_close(struct scope_path *path);

@@ -37,7 +37,7 @@ static uint64_t dwarf_size(const struct dwarf *dwarf)
 	return size;
 }
 
-/* As dwarf_open() has it, once for each byte that is read. */
+/* Allows as many steps per byte that is read as dwarf_open() does. */
 static uint64_t steps_for(const struct dwarf *dwarf)
 {
 	return 8 * dwarf_size(dwarf);

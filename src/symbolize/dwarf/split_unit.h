@@ -22,13 +22,13 @@ struct split_file {
 	struct dwarf dwarf;
 };
 
-/* Of one program; read as its skeletons ask for it. */
+/* The split files of one program. They are read when its skeletons need them. */
 struct split_files {
 	int fds[2];     /* the program and its debug file, whose folders are searched; -1: none */
 	uint64_t left;  /* bytes that may still be read */
 	unsigned tries; /* skeletons that may still be looked for */
-	uint64_t nr_missing; /* of which nothing was found */
-	bool have_package;   /* looked for */
+	uint64_t nr_missing; /* skeletons whose file was not found */
+	bool have_package;   /* the package was searched for */
 	struct split_file package;
 	struct dwarf_bytes index; /* of the package */
 };
@@ -41,15 +41,15 @@ struct split_unit {
 	struct dwarf *main;
 };
 
-/* Of at most max bytes in all. */
+/* Reads at most max bytes in all. */
 void split_files_init(struct split_files *files, const struct elf_image *image, size_t max);
 void split_files_fini(struct split_files *files);
 
 bool dwarf_unit_is_skeleton(const struct dwarf_unit *unit);
 
 /*
- * Opens what a skeleton stands for. Until it is closed, it takes its steps from what the program
- * has left. 0, -ENOENT: it is not there, -ENOMEM.
+ * Opens the split unit of a skeleton. Until it is closed, its steps are taken from those that the
+ * program's DWARF has left. Returns 0, -ENOENT: not found, or -ENOMEM.
  */
 int split_unit_open(struct split_unit *split, struct split_files *files,
                     const struct dwarf_unit *skeleton);
