@@ -15,7 +15,10 @@ static bool is_end(const char *name)
 	return !strcmp(name, "_etext") || !strcmp(name, "_einittext") || !strcmp(name, "_end");
 }
 
-/* Of the letters that nm has: T and t are code, W and w are weak and in the kernel mostly code. */
+/*
+ * The types are the letters that nm prints. T and t are code; W and w are weak symbols, which are
+ * mostly code in the kernel.
+ */
 static unsigned type_rank(char type)
 {
 	switch (type) {
@@ -31,7 +34,7 @@ static unsigned type_rank(char type)
 	}
 }
 
-/* Takes one line apart; the address, with the name of a function, else NULL. */
+/* Parses one line. Returns the address. *name is NULL unless the symbol is a function. */
 static uint64_t line_parse(char *line, const char **name, unsigned *rank)
 {
 	uint64_t addr;
@@ -52,7 +55,10 @@ static uint64_t line_parse(char *line, const char **name, unsigned *rank)
 	return addr;
 }
 
-/* What the kernel has no symbol for, and would be taken for the end of the one before. */
+/*
+ * The kernel has no symbol for the vsyscall page. Without this one, its addresses would be
+ * attributed to the symbol before it.
+ */
 static int add_vsyscall(struct symbol_table *table, uint32_t window)
 {
 	const struct table_symbol symbol = {
@@ -67,7 +73,10 @@ static int add_vsyscall(struct symbol_table *table, uint32_t window)
 	               : 0;
 }
 
-/* As far as it may extend. Data has no name, and ends what is before it. */
+/*
+ * Returns the highest address that the symbol may extend to. Data symbols have no name here; they
+ * only end the function before them.
+ */
 static uint32_t symbol_end(const struct table_symbol *symbol)
 {
 	uint32_t most = strchr(symbol->name ?: "", '[') ? MAX_LOADED : MAX_CORE;

@@ -18,8 +18,8 @@
 
 #define MAX_KALLSYMS (256u << 20)
 /*
- * Of what processes say of their code: it is read again for each 4 GiB with such code, of which
- * there may be thousands.
+ * Bounds the bytes that are read of perf maps and jitdumps: they are read again for each 4 GiB of
+ * addresses with such code, and a process may have thousands of these.
  */
 #define MAX_MAPS    ((uint64_t)4 << 30)
 #define MAX_SOURCES ((size_t)64 << 20) /* bytes of source files that are read */
@@ -327,7 +327,7 @@ static int query_piece(const struct query *query, const struct module *module)
 	return err;
 }
 
-/* What has gone that was there before. */
+/* Adds kernel code that was unloaded or moved during the recording. */
 static int add_earlier(struct symbol_table *table, const struct kernel_code *code, uint64_t window)
 {
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED | SYMBOL_FUNCTION | SYMBOL_GLOBAL};

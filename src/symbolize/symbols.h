@@ -1,5 +1,5 @@
 /*
- * Names: from offsets in a module to functions.
+ * Symbolizer: maps offsets in a module to functions.
  *
  * Asked once per distinct address, at the end of a run, module by module, so that the memory in
  * use is one module's tables. Sources, best first: .symtab of the file or its separate debug file,
@@ -21,11 +21,11 @@
 /* A function of a module: the offsets [lo, hi). */
 struct symbol {
 	uint32_t lo, hi;
-	const char *name; /* as people write it; NULL: bounds without a name */
+	const char *name; /* demangled; NULL: only the bounds are known */
 	/*
-	 * Of the offset asked for: its source, and those of the calls that were inlined there,
-	 * innermost first, with functions as people write them; the last one's is this symbol.
-	 * None where there is no debug information.
+	 * The source of the offset, and those of the calls that were inlined there, innermost
+	 * first, with demangled function names. The function of the last one is this symbol. There
+	 * are none without debug information.
 	 */
 	const struct source *sources;
 	size_t nr_sources;
@@ -34,7 +34,7 @@ struct symbol {
 /* Called in ascending order of offsets, once per offset that lies in a function. */
 typedef int symbol_fn(void *arg, uint32_t offset, const struct symbol *symbol);
 
-/* What is asked of code that was made at run time. */
+/* A query for the names of JIT code. */
 struct made_query {
 	uint32_t window;         /* the high half of all addresses */
 	const uint32_t *offsets; /* their low halves, ascending and distinct */
@@ -45,38 +45,40 @@ struct made_query {
 
 struct symbolizer;
 
-/* Where names could not be had although they exist, in words for a user. */
+/* Counts of names that exist but could not be read, and why. */
 struct symbolizer_stats {
 	bool kernel_hidden; /* kptr_restrict or missing privilege hides the kernel's addresses */
 	uint64_t lines_refused; /* modules whose debug information is damaged or too large */
 	uint64_t lines_packed;  /* modules whose debug information libelf cannot unpack */
-	uint64_t refused;       /* addresses of processes that say too much of their code */
+	uint64_t refused;       /* addresses whose perf map or jitdump is too large */
 	uint64_t split_missing; /* units whose inlined functions are in a .dwo that was not found */
 	uint64_t unanswered; /* files that could not be read: their file system does not answer */
 };
 
-/* Whether to look names up in a file, which may take long. */
+/* Returns whether names shall be looked up in a file, which may take long. */
 typedef bool symbolizer_ask_fn(void *arg, const char *path);
 
-/* The table must outlive it. NULL with errno. */
+/* The table of modules must outlive the symbolizer. Returns NULL with errno on failure. */
 struct symbolizer *symbolizer_new(struct module_table *modules);
 void symbolizer_free(struct symbolizer *symbolizer);
-/* Asks before each file from now on; code in those refused has no names. */
+/* Calls `ask` before each file from now on. Code in files that it refuses has no names. */
 void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void *arg);
 
-/* Asked now and then while names are read. */
+/* Called now and then while names are read. Returns false to stop reading the file. */
 typedef bool symbolizer_go_on_fn(void *arg);
 
 /*
- * From now on a side process reads the names, which is left behind where it makes no progress for
- * 10 s: the file has no names then, nor have others on a file system that does not answer, and they
- * are counted. A file is left, too, as soon as go_on (may be NULL) says false. 0 or -ENOMEM.
+ * Reads names in a side process from now on. If the process makes no progress for 10 s it is
+ * abandoned: that file has no names then, nor have others on a file system that does not answer,
+ * and these files are counted. A file is also abandoned as soon as go_on (may be NULL) returns
+ * false. Returns 0 or -ENOMEM.
  */
 int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go_on, void *arg);
 
 /*
- * Finds the functions of n offsets of one module; offsets ascend and are distinct. Strings passed
- * to fn live until it returns. 0, -ENOMEM, or what fn returned if that was not 0.
+ * Finds the functions of n offsets of one module. Offsets must be ascending and distinct. Strings
+ * passed to fn are valid until it returns. Returns 0, -ENOMEM, or the first result of fn that is
+ * not 0.
  */
 int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
                       size_t n, symbol_fn *fn, void *arg);

@@ -308,7 +308,7 @@ static int receive_packet(struct symbols_aside *aside, int patience_ms)
 	return 0;
 }
 
-/* What is left of an answer. */
+/* The part of an answer that is not parsed yet. */
 struct text {
 	const char *at, *end;
 };

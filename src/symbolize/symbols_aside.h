@@ -29,8 +29,8 @@ void symbols_aside_free(struct symbols_aside *aside);
 bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module);
 
 /*
- * As symbolizer_module(). The statistics of the symbolizer are added to. -EAGAIN: there can be no
- * further process, and nothing was done.
+ * Does what symbolizer_module() does, in the side process, and adds to the symbolizer's statistics.
+ * Returns -EAGAIN, with nothing done, if no further process can be started.
  */
 int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symbolizer,
                          struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
@@ -42,7 +42,7 @@ int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolize
 
 /* --- what the side process needs of the symbolizer -------------------------------------------- */
 
-/* What a symbolizer counts. */
+/* Counters and limits of a symbolizer. */
 struct symbolizer_counts {
 	struct symbolizer_stats stats;
 	uint64_t maps_left; /* bytes that may still be read of what processes say of their code */
