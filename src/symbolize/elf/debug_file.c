@@ -130,7 +130,7 @@ static bool build_id_path(const struct build_id *id, char path[BUILD_ID_PATH])
 
 #define ROOT_SIZE (sizeof("/proc//root") + 10)
 
-/* That of the process, in whose container there may be files that we have not. */
+/* Builds the path of the process's root: its container may have files that the host has not. */
 static bool module_root(const struct module *module, char root[ROOT_SIZE])
 {
 	snprintf(root, ROOT_SIZE, "/proc/%d/root", module->pid);
@@ -147,7 +147,10 @@ static int try_build_id(const struct module *module, const char *root)
 	return try_file(path, module, NULL);
 }
 
-/* As gdb has always searched. The module's own folder may be anybody's: the contents must fit. */
+/*
+ * Searches the same folders as gdb. Anybody may be able to write to the module's own folder, so the
+ * contents of the file must match.
+ */
 static int try_debuglink(const struct module *module, const char *root,
                          const struct debuglink *link)
 {

@@ -42,7 +42,10 @@ static bool demangle_as(demangler_fn *fn, int options, const char *name, char *t
 	return true;
 }
 
-/* Of C++ names the length is limited; of Rust's the depth, and a part may stand for itself. */
+/*
+ * libiberty limits the length of C++ names, and the depth of Rust names, in which a part may refer
+ * to itself.
+ */
 static bool demangle_long(const char *name, char *text)
 {
 	const bool unlimited = strlen(name) > MANGLED_UNLIMITED;

@@ -30,7 +30,7 @@ Elf_Data *elf_section_data(Elf_Scn *section, size_t max);
 /* The names of a string section, at least one byte, the last one 0; or NULL. */
 Elf_Data *elf_section_strings(Elf *elf, size_t index);
 
-/* Of such names the one at an offset; "" outside. */
+/* Returns the string at an offset of such a section; "" if the offset lies outside. */
 const char *elf_string(const Elf_Data *strings, size_t offset);
 
 #endif

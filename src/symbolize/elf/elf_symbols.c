@@ -77,7 +77,7 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 	               : 0;
 }
 
-/* Of one type of table the first, which in a linked file is the only one. */
+/* Adds the symbols of the first table of this type. A linked file has only one. */
 static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_ends *code,
                       unsigned type)
 {

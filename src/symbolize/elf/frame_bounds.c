@@ -3,7 +3,7 @@
 
 #define MAX_EH_FRAME (256u << 20)
 
-/* Of size 0: there is none. */
+/* Returns a section of size 0 if the file has none. */
 static struct cfi_section frame_section(Elf *elf)
 {
 	GElf_Shdr shdr;

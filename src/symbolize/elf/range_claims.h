@@ -13,15 +13,15 @@
 struct claims {
 	const uint32_t *offsets; /* ascending; the caller's */
 	size_t n;
-	uint32_t *owner; /* of each offset: as given to claims_take(), or 0 */
-	size_t *next;    /* of each offset the first at or after it without one, as far as known */
+	uint32_t *owner; /* of each offset: the argument of claims_take(), or 0 */
+	size_t *next;    /* of each offset: the next one without an owner, as far as known */
 };
 
-/* 0 or -ENOMEM; to be given to claims_fini() in either case. */
+/* Returns 0 or -ENOMEM. claims_fini() must be called in either case. */
 int claims_init(struct claims *claims, const uint32_t *offsets, size_t n);
 void claims_fini(struct claims *claims);
 
-/* Whose are the offsets in [lo, hi) that nobody has yet. owner: not 0. */
+/* Sets the owner (not 0) of all offsets in [lo, hi) that have no owner yet. */
 void claims_take(struct claims *claims, uint32_t lo, uint32_t hi, uint32_t owner);
 
 #endif

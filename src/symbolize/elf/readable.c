@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left of a name without its suffixes, and what they say. */
+/* A name without its suffixes, and the meaning of the suffixes. */
 struct name_parts {
 	size_t size;
 	const char *region; /* NULL: it is none */
@@ -103,8 +103,9 @@ static void number_take(const char *name, struct name_parts *parts)
 }
 
 /*
- * What clang made of regions and did not say of which function, before version 17:
- * ".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__.3". False: it is none of them.
+ * Handles the names that clang before version 17 gives to outlined OpenMP regions, which do not
+ * contain the function's name: ".omp_outlined.", ".omp_outlined..3", ".omp_outlined._debug__.3".
+ * Returns false for any other name.
  */
 static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
 {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What makes one of several names at the same address the better one, most weight first. */
+/* Ranks of symbols at the same address: the one with the greatest sum is used. */
 enum {
 	SYMBOL_SIZED = 1 << 4,
 	SYMBOL_FUNCTION = 1 << 3, /* not just a label */
