@@ -38,7 +38,9 @@ struct jitdump_lines {
 	size_t nr;
 };
 
-/* Of one piece of code; none where they make no sense. 0 or -ENOMEM. */
+/*
+ * Reads the lines of one piece of code. Invalid lines are dropped as a whole. Returns 0 or -ENOMEM.
+ */
 int jitdump_lines_read(struct jitdump_lines *lines, struct jitdump_reader *reader,
                        const struct jitdump_code *code);
 void jitdump_lines_fini(struct jitdump_lines *lines);

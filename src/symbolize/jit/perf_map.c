@@ -120,7 +120,10 @@ char *perf_map_read(const struct module *module, uint64_t *left)
 		         module->ns_pid);
 		return read_trusted(path, module->uid, left);
 	}
-	/* Of an ended process, unless our /tmp knows its number for another one's. */
+	/*
+	 * If the process has ended, its map may still be in /tmp. If it lived in another PID
+	 * namespace, the file of that number belongs to another process.
+	 */
 	if (!text && errno != EFBIG && module->ns_pid == module->pid) {
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", module->pid);
 		text = read_trusted(path, module->uid, left);

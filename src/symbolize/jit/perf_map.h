@@ -10,15 +10,15 @@
 #include "symbolize/symbols.h"
 
 /*
- * Who may name the code of a process, and the number that it has in the name of its map: the one
- * that it knows itself by, in its container. For a process that is gone the user of this one,
- * except root; uid is then -1.
+ * Finds the user who may name the code of a process, and the process's number in the name of its
+ * map, which is its PID in its own container. For a process that has ended, uid is the recorder's
+ * user, or -1 if that is root.
  */
 void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid);
 
 /*
- * The /tmp of containers, opened when code of a process there is met first, as later the container
- * may be gone. At most 64.
+ * The /tmp folders of containers. A folder is opened when the first code of a process there is met,
+ * because the container may be gone later. At most 64 are kept.
  */
 struct perf_map_folders {
 	struct perf_map_folder {
@@ -29,7 +29,10 @@ struct perf_map_folders {
 	unsigned nr;
 };
 
-/* That of a process; NULL: it is ours, or cannot be had. It lives until folders are closed. */
+/*
+ * Returns the /tmp of a process. NULL means that it is the recorder's own or cannot be opened. The
+ * result is valid until the folders are closed.
+ */
 const struct perf_map_folder *perf_map_folder(struct perf_map_folders *folders, pid_t pid);
 void perf_map_folders_close(struct perf_map_folders *folders);
 
