@@ -208,7 +208,7 @@ static bool is_dead(const struct files_aside *aside, const char *path)
 	return aside->nr_stalls >= MOST_STALLS;
 }
 
-/* What is on a disk of this machine may take longer, and nothing else is to blame for it. */
+/* Waits longer for a file on a local disk: a local disk may be slow, but it does answer. */
 static int await_reply(struct files_aside *aside, const char *path)
 {
 	char *mount;

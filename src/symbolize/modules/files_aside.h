@@ -10,25 +10,28 @@
 
 #include <sys/stat.h>
 
-/* NULL with errno. patience_ms: how long an answer may take where another machine gives it. */
+/*
+ * Returns NULL with errno on failure. patience_ms is the time to wait for a file system that
+ * another machine or a process serves.
+ */
 struct files_aside;
 struct files_aside *files_aside_new(int patience_ms);
 void files_aside_free(struct files_aside *aside);
 
 /*
- * As mapped_file_open(). -ETIMEDOUT: the file system does not answer; from then on this is the
- * result for all files there, without trying.
+ * Does what mapped_file_open() does. Returns -ETIMEDOUT if the file system does not answer; all
+ * later calls for files on it return that at once.
  */
 int files_aside_open(struct files_aside *aside, struct mapped_file *file,
                      const struct module_file *said, const struct file_stamp *seen);
 
-/* As mapped_file_rewritten(); false where there is no answer. */
+/* Does what mapped_file_rewritten() does. Returns false if there is no answer. */
 bool files_aside_rewritten(struct files_aside *aside, const struct module_file *said,
                            const struct file_stamp *seen);
 
 /*
- * As pread() of a file that must still be what it was: see mapped_file_unchanged(). At most 4096
- * bytes; path names the file system. -1: that, or there is no answer.
+ * Does what pread() does, up to 4096 bytes, if the file is unchanged: see mapped_file_unchanged().
+ * path identifies the file system. Returns -1 if the file was changed or there is no answer.
  */
 ssize_t files_aside_read(struct files_aside *aside, const char *path, int fd,
                          const struct file_stamp *stamp, const struct build_id *id, void *to,

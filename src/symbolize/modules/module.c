@@ -25,7 +25,10 @@ static XXH128_hash_t name_key(const char *path, const struct build_id *id)
 	return XXH3_128bits_withSeed(path, strlen(path), XXH3_64bits(id->bytes, id->size));
 }
 
-/* As what a record knows a file: the kernel tells of its build-id or of its numbers. */
+/*
+ * Makes the key of a file from the kernel's record, which has either the build-id or the device and
+ * inode.
+ */
 static XXH128_hash_t said_key(const struct module_file *said)
 {
 	const uint64_t numbers[4] = {MODULE_FILE, said->dev, said->ino, said->ino_generation};
@@ -35,8 +38,8 @@ static XXH128_hash_t said_key(const struct module_file *said)
 }
 
 /*
- * As what we know it when it is open: so what came before the recording, of which /proc tells, and
- * what comes later are one.
+ * Makes the key of an open file. Mappings that existed before the recording (read from /proc) and
+ * later ones then get the same module.
  */
 static XXH128_hash_t found_key(const char *path, const struct mapped_file *found)
 {
@@ -308,7 +311,10 @@ static bool is_settled(const struct module_table *table, const struct entry *ent
 	return entry->errnum == ENOEXEC || entry->tries == MAX_TRIES;
 }
 
-/* That of the same path and contents: unless it was prelinked, say, which leaves the build-id. */
+/*
+ * Tells whether the segments are the same, too. Prelinking, for instance, moves them and leaves the
+ * build-id unchanged.
+ */
 static bool is_same(const struct entry *entry, const struct mapped_file *found)
 {
 	return entry->stamp.ino && entry->module.nr_segments == found->headers.nr_segments &&
@@ -316,7 +322,7 @@ static bool is_same(const struct entry *entry, const struct mapped_file *found)
 	               sizeof(entry->module.segments));
 }
 
-/* Without what the kernel puts behind the name of a deleted file, which was there all the same. */
+/* Copies the path without the mark that the kernel appends to the name of a deleted file. */
 static char *path_copy(const struct module_file *said, const struct mapped_file *found)
 {
 	static const char mark[] = " (deleted)";

@@ -93,43 +93,46 @@ bool module_table_has_only_own_files(const struct module_table *table);
 int *module_table_files(const struct module_table *table, size_t *nr);
 
 /*
- * From now on a side process opens files, and reads those that another machine or a process answers
- * for. One that does not answer in so many milliseconds cannot be opened.
+ * Lets a side process open files, and read those that another machine or a process serves, from now
+ * on. A file that is not opened within so many milliseconds counts as unreadable.
  */
 int module_table_read_aside(struct module_table *table, int patience_ms);
-/* For the copy of a table that a child has: it reads all files itself. */
+/* Makes a child's copy of the table read all files itself. */
 void module_table_read_directly(struct module_table *table);
 /* Whether there is no file of the module because its file system did not answer. */
 bool module_is_unanswered(const struct module *module);
 /* Whether what was mapped is a file, but no ELF file. */
 bool module_is_no_elf(const struct module *module);
 
-/* What a mapping record says of a file. */
+/* The description of a file in a mapping record. */
 struct module_file {
 	const char *path;
-	pid_t pid;           /* through whose mount namespace the path is meant */
+	pid_t pid;           /* the path is in its mount namespace */
 	uint64_t start, end; /* the mapping: finds the file itself where it was deleted */
 	dev_t dev;           /* 0 with build_id: not known */
 	ino_t ino;
 	uint64_t
 		ino_generation; /* tells a file from an earlier one with its number; 0: not known */
 	struct build_id build_id;
-	const uint64_t *window; /* of a new module; NULL: that of the file's first code */
+	const uint64_t *window; /* for a new module; NULL: that of the file's first code */
 };
 
 /*
- * The module of a mapped file, opened without blocking and only if it is a regular file. The same
- * path and build-id give the same module, whether the record or the file itself tells the build-id;
- * without one the same file does, until it is written over. What is found under the name must be
- * that file: by its build-id where the record has one, else by device and inode.
- * A file that cannot be opened still gives a module: one without segments. When a later mapping of
- * it can be opened, a new module takes its place. NULL: the table is full, or no memory.
+ * Returns the module of a mapped file. The file is opened without blocking, and only if it is a
+ * regular file. The same path and build-id give the same module, whether the build-id comes from
+ * the record or from the file. Without a build-id, the same file gives the same module until it is
+ * written to. The file that is found under the path must be the mapped one: its build-id is
+ * compared if the record has one, else its device and inode.
+ *
+ * A file that cannot be opened still gives a module, but one without segments. If a later mapping
+ * of it can be opened, a new module takes its place. Returns NULL if the table is full or there is
+ * no memory.
  */
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
 
 /*
- * The module of the same file for addresses with another high half: the module itself where it is
- * its own. NULL: the table is full, or no memory.
+ * Returns the module of the same file for addresses with another high half, which may be the module
+ * itself. Returns NULL if the table is full or there is no memory.
  */
 struct module *module_table_window(struct module_table *table, struct module *module,
                                    uint64_t window);
@@ -145,34 +148,42 @@ struct module *module_table_kernel(struct module_table *table, uint64_t addr);
 struct module *module_table_piece(struct module_table *table, uint64_t start, const char *name);
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr);
 struct module *module_table_vdso(struct module_table *table);
-/* That of programs of 32 bits: a copy of the mapping of the first that lets it be read. */
+/*
+ * Returns the module of the vDSO of 32-bit programs: a copy of the first mapping that can be read.
+ */
 struct module *module_table_vdso32(struct module_table *table, const struct module_file *file);
 
-/* What of the kernel's code is known to come and go, which its modules go by. Never NULL. */
+/*
+ * Returns the kernel code that was loaded and unloaded during the recording; the kernel's modules
+ * depend on it. Never NULL.
+ */
 struct kernel_code *module_table_kernel_code(struct module_table *table);
 
-/* The files in which processes name the code that they make: see jitdump.h. Never NULL. */
+/* Returns the files in which processes name their JIT code: see jitdump.h. Never NULL. */
 struct jitdump_files *module_table_jitdumps(struct module_table *table);
 
-/* By which the memory of processes is read, all of them. It lives as long as the table. */
+/* Returns the reader of other processes' memory. It lives as long as the table. */
 struct peer_memory *module_table_memory(struct module_table *table);
 
 /*
- * A descriptor of the module's file (of a MODULE_VDSO: of a copy of the image), valid until the
- * next call for any module: only 64 are open at a time, or up to 512 while half of all descriptors
- * are free. A file that is opened again must still be what was mapped. -1 with errno: none; ESTALE
- * when another file has taken its place.
+ * Returns a descriptor of the module's file (of a copy of the image for MODULE_VDSO), valid until
+ * the next call for any module: only 64 are open at a time, or up to 512 while half of all
+ * descriptors are free. A file that is opened again must still be the one that was mapped. Returns
+ * -1 with errno if there is none; ESTALE means that another file has taken its place.
  */
 int module_fd(struct module_table *table, struct module *module);
 
-/* As pread() of the module's file; -1: there is none, or it does not answer. */
+/*
+ * Does what pread() does with the module's file. Returns -1 if there is no file or it does not
+ * answer.
+ */
 ssize_t module_read(struct module_table *table, struct module *module, void *to, size_t size,
                     off_t offset);
 
 /*
- * The ELF virtual address of a byte of the file; the offset itself where segments are unknown. For
- * the page-aligned start of a mapping, which may lie below its segment, the bias of that segment
- * holds.
+ * Returns the ELF virtual address of a byte of the file, or the offset itself if segments are
+ * unknown. The page-aligned start of a mapping may lie below its segment; it is translated with the
+ * bias of that segment.
  */
 uint64_t module_vaddr(const struct module *module, uint64_t file_offset);
 

@@ -47,12 +47,12 @@ struct module_table {
 /* Takes over a file that was opened for the first time, and what it says of itself. */
 void module_entry_learn(struct module_table *table, struct entry *entry,
                         const struct mapped_file *found);
-/* Makes it one more module of the file that another one is of. */
+/* Makes the entry one more module of the file of `of`. */
 void module_entry_share(struct module_table *table, struct entry *entry, const struct entry *of);
-/* As mapped_file_open(), aside where that is wanted. */
+/* Does what mapped_file_open() does, in the side process if there is one. */
 int module_find_file(struct module_table *table, struct mapped_file *found,
                      const struct module_file *said, const struct file_stamp *seen);
-/* Closes its file, if that is open. */
+/* Closes the entry's file if it is open. */
 void module_entry_close(struct module_table *table, struct entry *entry);
 
 #endif

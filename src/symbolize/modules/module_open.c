@@ -1,6 +1,6 @@
 /*
- * Which files of modules are open: those that samples met, of which nothing may be left under their
- * names when these are wanted, and of the others those that were asked for last.
+ * Open files of modules. Files that samples met stay open first, because their names may lead
+ * nowhere when they are read. The others stay open by last use.
  */
 #include "symbolize/modules/module_entry.h"
 #include "symbolize/modules/target_file.h"
@@ -51,8 +51,8 @@ static unsigned worth(const struct entry *entry)
 }
 
 /*
- * Of those of least worth the oldest. Files that no name leads to any more (deleted, of a
- * container) are closed last, but not never.
+ * Returns the oldest of the files of least worth. Files that no name leads to any more (deleted, or
+ * of a container) are closed last, but they may be closed.
  */
 static struct entry *open_least(const struct module_table *table)
 {

@@ -24,7 +24,7 @@ struct peer_memory {
 	atomic_bool reads; /* what it was asked; before, it waits for a CPU, not for a page */
 	uint64_t pause;    /* its end, ns; 0: none was needed */
 
-	/* Of the thread between a question and its answer, however long that takes. */
+	/* The thread owns these between a request and its answer, however long that takes. */
 	bool stop;
 	pid_t pid;
 	struct iovec pieces[PEER_MEMORY_PIECES];
@@ -93,7 +93,7 @@ static bool is_free(struct peer_memory *memory)
 	return !memory->busy;
 }
 
-/* Who still waits for a page is left to it, and ends with us. */
+/* If the thread still waits for a page, the memory is left to it: it ends with this process. */
 void peer_memory_free(struct peer_memory *memory)
 {
 	if (!memory || !is_free(memory))

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Which mapping was found last in each of so many stretches of 1 MiB; a hint, and no more. */
+/*
+ * Each address selects one of NR_RECENT slots by its stretch of 1 MiB. A slot holds the mapping
+ * that was found last for it, which is only a hint.
+ */
 #define NR_RECENT     16
 #define STRETCH_SHIFT 20
 
@@ -244,8 +247,8 @@ static void splice_add(struct splice *splice, const struct mapping *map, uint64_
 }
 
 /*
- * What the new mapping overlaps, and a neighbour on either side: at most two pieces remain before
- * it and two behind it.
+ * Plans which mappings to replace: those that the new one overlaps, and a neighbour on either side.
+ * At most two pieces remain before it and two behind it.
  */
 static struct splice splice_plan(const struct map_array *array, const struct mapping *map)
 {
