@@ -329,7 +329,7 @@ bool arch_has_clone(const uint8_t *code, size_t size)
 	return false;
 }
 
-/* What only aarch64 needs. */
+/* Only aarch64 needs these. */
 #if ARCH_PLT_HEAD == 0
 
 bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP])

@@ -1,10 +1,10 @@
 /*
- * What the unwinder knows of a processor: everything that differs between those we run on is in
- * this file and in arch.c.
+ * Processor architectures: everything in the unwinder that differs between them is in this file and
+ * in arch.c.
  *
- * Three registers are followed from frame to frame: the stack pointer, the frame pointer, and one
- * more, which is what it takes in practice: on x86-64 rbx, from which the lazy symbol resolver
- * finds its frame; on aarch64 and riscv64 the link register.
+ * Three registers are followed from frame to frame: the stack pointer, the frame pointer, and an
+ * extra one. These suffice in practice. The extra one is rbx on x86-64, from which the lazy symbol
+ * resolver finds its frame, and the link register on aarch64 and riscv64.
  */
 #ifndef SYMBOLIZE_UNWIND_ARCH_H
 #define SYMBOLIZE_UNWIND_ARCH_H
@@ -77,22 +77,25 @@ static inline uint64_t arch_sample_reg(const uint64_t *regs, unsigned reg)
 	return regs[arch_sample_index[reg]];
 }
 
-/* What the frame of a signal handler's trampoline looks like. */
+/* The rule for the frame of a signal handler's trampoline. */
 extern const struct unwind_rule arch_signal_rule;
 
-/* Whether an instruction is the one by which the head of a PLT pushes, and what to do behind it. */
+/*
+ * Tells whether an instruction is the push at the head of a PLT. arch_plt_rule is the rule behind
+ * it.
+ */
 bool arch_is_plt_push(const uint8_t code[4]);
 extern const struct unwind_rule arch_plt_rule;
 
-/* Sets right what C libraries are known to say wrongly. */
+/* Corrects rules that C libraries are known to describe wrongly. */
 void arch_mend_rule(struct unwind_rule *rule);
 
 /* Whether these are the instructions that return from a signal handler. */
 bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 
 /*
- * Whether code behind these bytes is behind the system call that makes a thread, which both the old
- * and the new one return from.
+ * Tells whether these bytes end with the system call that makes a thread. Both the old and the new
+ * thread return from it.
  */
 #define ARCH_CLONE_BEFORE 16
 bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
@@ -106,9 +109,9 @@ bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
 bool arch_has_clone(const uint8_t *code, size_t size);
 
 /*
- * What CPython makes for each function at run time, which keeps no frame pointer. The code is that
- * around an address, from ARCH_BARE_BEFORE bytes before it, or zeros where there is none. False: it
- * is something else.
+ * Makes a rule for the trampolines that CPython generates for each function at run time, which keep
+ * no frame pointer. `code` is the code around an address, from ARCH_BARE_BEFORE bytes before it,
+ * with zeros where there is none. Returns false for other code.
  */
 #define ARCH_BARE_BEFORE 64
 #define ARCH_BARE_SIZE   128

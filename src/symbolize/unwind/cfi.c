@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a static glibc program or an old library needs is a few thousand entries. */
+/* A static glibc program or an old library needs a few thousand entries. */
 #define INDEX_MAX_ENTRIES   65536
 #define INDEX_MAX_TOTAL     (128 * 1024)
 #define UNPACKED_MAX_TOTAL  (4U << 20) /* twice what large programs in Go need */
@@ -24,7 +24,7 @@ struct cfi_reader {
 	size_t unpacked;  /* bytes of compressed sections */
 	size_t nr_opened; /* modules looked at */
 	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
-	/* What the buffer of CIEs holds: most functions of a module have one of two. */
+	/* The CIE in the buffer, kept because most functions of a module refer to one of two. */
 	struct {
 		const struct cfi_section *section; /* NULL: nothing that is known */
 		uint64_t offset;
@@ -138,7 +138,7 @@ static void open_linker_table(struct cfi_reader *reader, struct cfi *cfi, const 
 	eh->table_vaddr = phdr->p_vaddr;
 }
 
-/* As linkers of Go make it unless told otherwise. */
+/* Opens a compressed section. Go's linker compresses .debug_frame by default. */
 static void open_packed(struct cfi_reader *reader, const struct cfi *cfi,
                         struct cfi_section *section, const Elf64_Shdr *shdr)
 {

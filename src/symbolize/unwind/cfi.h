@@ -43,18 +43,20 @@ struct cfi {
 	bool is_go, is_haskell;       /* their compilers made code of it */
 };
 
-/* What all modules share: the image cache, buffers, and the memory that indexes may take. */
+/*
+ * The state that all modules share: the image cache, buffers, and the memory that indexes may take.
+ */
 struct cfi_reader;
 
-/* The table must outlive it. NULL with errno. */
+/* The table must outlive the reader. Returns NULL with errno on failure. */
 struct cfi_reader *cfi_reader_new(struct module_table *modules);
-/* And what it keeps of the modules, in their field unwind. */
+/* Frees also the reader's data of each module, in the module's field `unwind`. */
 void cfi_reader_free(struct cfi_reader *reader);
 
 /*
- * The module's call frame information, looked at when asked for first. A file that is none for this
- * processor, or broken, gives one that knows no rule. Valid until the next call.
- * NULL: the module has no file, or no memory.
+ * Returns the module's call frame information, which is read at the first call. A file that is
+ * invalid or for another processor gives one without rules. The result is valid until the next
+ * call. Returns NULL if the module has no file or there is no memory.
  */
 struct cfi *cfi_get(struct cfi_reader *reader, struct module *module);
 

@@ -39,16 +39,19 @@ struct cfi_source {
 #define CFI_CIE_MAX 1024
 #define CFI_FDE_MAX 32768
 
-/* Reads an entry; when it is longer than the buffer its body is cut there. False: there is none. */
+/*
+ * Reads an entry. The body of an entry that is longer than the buffer is cut there. Returns false
+ * if there is no entry.
+ */
 bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry);
-/* What an entry says, as one of this kind. False: it makes no sense. */
+/* Parses an entry as one of this kind. Returns false if it is invalid. */
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
 
 /*
- * The functions that a section describes, entry by entry, up to the first that does not fit. Only
- * the first bytes of entries are looked at.
+ * A scan over the functions that a section describes, entry by entry, up to the first invalid one.
+ * Only the first bytes of entries are read.
  */
 struct cfi_scan {
 	struct cfi_source source;
@@ -60,10 +63,10 @@ struct cfi_scan {
 	uint8_t bytes[CFI_CIE_MAX];
 };
 
-/* Those with code in a window of addresses. */
+/* Begins a scan over the functions with code in a window of addresses. */
 void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t window,
                    uint64_t left);
-/* False: there are no more. lo, hi: offsets in the window. The program is cut. */
+/* Returns false at the end. lo and hi are offsets in the window. The entry's program is cut. */
 bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi);
 
 /*
@@ -73,7 +76,7 @@ bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi);
 bool cfi_program_rule(const struct cfi_cie *cie, const struct cfi_fde *fde, uint64_t vaddr,
                       struct unwind_rule *rule, struct cfi_range *range);
 
-/* An address as a CIE says that they are written. */
+/* Reads an address in the encoding of a CIE. */
 uint64_t cfi_pointer(struct cursor *cursor, uint8_t encoding);
 
 #endif

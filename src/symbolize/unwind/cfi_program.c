@@ -27,7 +27,10 @@ struct column {
 	const uint8_t *expression; /* of value bytes */
 };
 
-/* As reg_base() numbers them. Those that we do not follow share one, which is never read. */
+/*
+ * The numbers that reg_base() returns. Registers that are not followed share one column, which is
+ * never read.
+ */
 enum {
 	COLUMN_RA,
 	COLUMN_SP = RULE_SP,
@@ -324,8 +327,9 @@ static bool column_value(const struct column *column, struct rule_value *value)
 }
 
 /*
- * What the linkers write for all entries of a PLT at once: an entry has 16 bytes, and has pushed a
- * word before its byte N:  breg rsp 8; breg rip 0; lit 15; and; lit N; ge; lit 3; shl; plus
+ * Recognizes the expression that linkers write for all entries of a PLT at once. An entry has 16
+ * bytes, and has pushed a word before its byte N: breg rsp 8; breg rip 0; lit 15; and; lit N; ge;
+ * lit 3; shl; plus
  */
 static bool is_plt(struct cursor expression, int16_t *from)
 {

@@ -1,7 +1,8 @@
 /*
- * The table of a section's functions, sorted by address: one made here, or the linker's, which is
- * in the file. Of that, the first address of each piece of 64 entries is kept where it was read
- * once, so that of some 17 steps of a search only the last few need the file, and one place of it.
+ * The table of a section's functions, sorted by address: either built here, or the linker's, which
+ * is in the file. For the linker's table the first address of each piece of 64 entries is cached
+ * when it is read, so that only the last few of some 17 steps of a search access the file, and only
+ * at one place.
  */
 #ifndef SYMBOLIZE_UNWIND_CFI_TABLE_H
 #define SYMBOLIZE_UNWIND_CFI_TABLE_H
@@ -9,8 +10,8 @@
 #include "symbolize/unwind/cfi_entry.h"
 
 /*
- * What describes the last function that starts at or before an address: its offset in the section.
- * next: where the next one starts.
+ * Finds the last function that starts at or before an address: the offset of its entry in the
+ * section. `next` is where the function after it starts.
  */
 bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
                       uint64_t *next);

@@ -1,18 +1,18 @@
 /*
  * Chains: the last complete stack of each thread.
  *
- * When the copied piece of a deep stack ends too early, its outermost return addresses are often at
- * the same places, and the same, as in an earlier sample of the thread: then nothing above them has
- * changed either, and the earlier stack says how it goes on. How much has to agree was found on
- * compilers' stacks, cut and compared with longer copies: by one return address 50 of 1,000 that
- * were completed were wrong, by three in a row 1 to 50, by six less than 1; by one and the
- * registers that its function was called with 2, by two and those 1 of 5,000. A single one counts
- * only where stacks have joined a chain for a while.
+ * The copied piece of a deep stack may end too early. If its outermost return addresses are at the
+ * same places as in an earlier sample of the thread, and are the same, then nothing above them has
+ * changed either, and the earlier stack completes it. The number of words that must agree was
+ * measured on compilers' stacks, which were cut and compared with longer copies: with one return
+ * address 50 of 1,000 completed stacks were wrong, with three in a row 1 to 50, with six less than
+ * 1; with one and the registers that its function was called with 2 of 1,000, with two and these
+ * registers 1 of 5,000. A single one counts only while stacks have joined a chain for some time.
  *
- * But where two functions call the same deep code by turns, all that a copy holds is the same under
- * both. So a chain is believed for a while only after its thread was seen to have it: in a copy
- * that went to the root, or by another look at the process. What comes and goes between two looks
- * stays unseen: each time that one found another stack, twice as many must find the same in a row.
+ * If two functions call the same deep code by turns, a copy looks the same under both. So a chain
+ * is trusted for some time only after its thread was seen to have it: in a copy that reached the
+ * root, or when the process was read again. Changes between two such checks stay unseen. Each time
+ * that a check finds another stack, twice as many checks in a row must find the same one.
  */
 #ifndef SYMBOLIZE_UNWIND_CHAIN_H
 #define SYMBOLIZE_UNWIND_CHAIN_H
@@ -22,54 +22,59 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A frame, and where on the stack its return address was; 0: in a register, or it is the leaf. */
+/*
+ * A frame, and the place of its return address on the stack; 0: it is in a register, or the frame
+ * is the leaf.
+ */
 struct link {
 	uint64_t slot, frame;
 };
 
-/* Whether two frames are in one function. */
+/* Tells whether two frames are in one function. */
 typedef bool link_same_fn(void *arg, uint64_t a, uint64_t b);
 
-/* Whether two stacks have frames of the same sizes in the same functions, whatever their lines. */
+/*
+ * Tells whether two stacks have frames of the same sizes in the same functions; lines may differ.
+ */
 bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
                  void *arg);
 
 /*
- * What a walk knew as it came to the frame of a link. As far as it came there by the words of the
- * stack that are named here, and no others, a later walk that comes to one of these frames with the
- * same registers, and finds the same words from there on, would do no other steps than this one
- * did: it need not do them.
+ * The registers of a walk when it reached the frame of a link, and the places of the words on the
+ * stack that it had loaded them from. If the walk used no other words, a later walk that reaches
+ * the frame with the same registers, and finds the same words from there on, would take the same
+ * steps. So it can skip them.
  */
 struct hold {
 	uint64_t ra, fp, extra;
 	int16_t sp; /* relative to the slot, like the others */
-	/* Where registers were loaded from as this frame was come to; 0: they were not. */
+	/* Where registers were loaded from on the way to this frame; 0: they were not loaded. */
 	int16_t fp_at, extra_at;
 	bool by_words;
 };
 
-/* Of at most 256 threads, the outermost 1024 frames. */
+/* Holds at most 256 threads, and the outermost 1024 frames of each. */
 struct chain_table;
 
 /* NULL with errno. */
 struct chain_table *chain_table_new(void);
 void chain_table_free(struct chain_table *table);
 
-/* A stack, leaf first, for as long as nothing is stored. */
+/* A stack, leaf first. It is valid until another one is stored. */
 struct past {
 	const struct link *links;
 	const struct hold *holds;
 	size_t nr;
 };
 
-/* The thread's last stack, if it was walked in a space of this generation; nr 0: there is none. */
+/* Returns the thread's last stack if it was walked in a space of this generation, else nr is 0. */
 struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation);
 
 /*
- * Remembers a complete stack, leaf first. The outermost `same` links are those of chain_past().
- * holds: NULL: not known. since: for samples from this time on; 0: for all. What it has in common
- * with the stack before is good for those that this was good for. seen: when the thread was seen to
- * have it, ns; 0: it is made of one that was seen before.
+ * A complete stack to remember, leaf first. Its outermost `same` links are those of chain_past().
+ * holds may be NULL: not known. The stack is valid for samples from the time `since` on (0: for all
+ * samples); the part in common with the stack before keeps that one's time. seen is when the thread
+ * was seen to have the stack, in ns; 0: it was composed from one that was seen before.
  */
 struct chain_news {
 	const struct link *links;
@@ -80,7 +85,7 @@ struct chain_news {
 
 void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news);
 
-/* A stack that ends too early, leaf first; there is room for max. */
+/* A stack that ends too early, leaf first, with room for max links. */
 struct cut {
 	struct link *links;
 	struct hold *holds;
@@ -88,25 +93,26 @@ struct cut {
 };
 
 /*
- * Appends to a stack that was cut what its thread's last one had above the same outermost links.
- * How many links there are then; as before: nothing matches, or it is more than there is room for.
+ * Completes a stack that was cut with the part of its thread's last stack above the same outermost
+ * links. Returns the new number of links. It is unchanged if nothing matches or there is no room.
  */
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut);
 
-/* Whether it is time, in ns, to look whether the thread still has its chain. */
+/* Tells whether the thread should be checked now (ns) for still having its chain. */
 bool chain_is_due(struct chain_table *table, pid_t tid, uint64_t now);
-/* Whether it had, at that time. */
+/* Stores the result of that check: whether the thread had the same chain. */
 void chain_looked(struct chain_table *table, pid_t tid, uint64_t now, bool same);
-/* Whether the chain is believed for a sample of a time. */
+/* Tells whether the chain is trusted for a sample of that time. */
 bool chain_is_believed(struct chain_table *table, pid_t tid, uint64_t time);
 
-/* Counts that nothing matched: how many times, since a chain of the thread was stored. */
+/*
+ * Counts a stack that matched nothing. Returns their number since a chain of the thread was stored.
+ */
 unsigned chain_miss(struct chain_table *table, pid_t tid);
 
 /*
- * Another processor wrote the stack just now, and a walk that waits for one line of it after the
- * other takes most of its time for that. Asks for them all at once, as far as the thread's last
- * chain went.
+ * Prefetches the stack as far as the thread's last chain went. Another processor wrote the stack
+ * just now, and a walk would spend most of its time waiting for one cache line after the other.
  */
 void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *stack, uint64_t base,
                     size_t size);

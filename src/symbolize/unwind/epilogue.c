@@ -69,7 +69,7 @@ static bool may_keep(uint8_t reg)
 	       (reg >= 12 && reg < INSN_REGS);
 }
 
-/* What is in memory there. */
+/* Returns the value that is in memory at an address. */
 static struct value load(const struct sweep *sweep, struct value at)
 {
 	for (size_t i = 0; i < sizeof(sweep->saved) / sizeof(sweep->saved[0]); i++)

@@ -89,10 +89,10 @@ static bool read_opcode(struct reader *r)
 }
 
 /*
- * What stands behind an opcode: nothing (.), so many bytes of an immediate operand (1 to 8), one as
- * large as the other operands but of 4 bytes at most (v), or of 8, too (q). Capital letters begin
- * with a ModRM byte: it alone (M), or with 1 byte (B), 4 (D), or as v (V) behind it; T and U are B
- * and V where it says "test", else M.
+ * The bytes behind an opcode: nothing (.), that many bytes of an immediate operand (1 to 8), one as
+ * large as the other operands but of 4 bytes at most (v), or of up to 8 (q). Capital letters begin
+ * with a ModRM byte: it alone (M), or followed by 1 byte (B), by 4 (D), or by an operand as in v
+ * (V). T and U are B and V for the instruction "test", else M.
  */
 static const char behind_one_byte[16][17] = {
 	"MMMM1v..MMMM1v..", /* 00 */
@@ -212,7 +212,7 @@ static size_t immediate_size(const struct reader *r, char what)
 	}
 }
 
-/* Of those with a ModRM byte, on whole registers. */
+/* Decodes an instruction with a ModRM byte that works on whole registers. */
 static void tell_modrm(const struct reader *r, struct insn *insn)
 {
 	bool direct = r->mod == 3, based = !direct && !r->indexed && r->rm != NO_REG;

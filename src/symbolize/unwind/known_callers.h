@@ -1,39 +1,39 @@
 /*
  * Known callers: for each return address that was found at a place of a thread's stack, the frame
- * that was above it.
+ * above it.
  *
- * A recursion with large frames goes deeper than a copy for most of the time, and its last complete
- * stack (chain.h) soon has little in common with it. But it comes and goes by the same functions,
- * whose frames are at the same places: a stack that was cut is completed from all that were seen.
+ * A recursion with large frames is deeper than a copy most of the time, and soon has little in
+ * common with its last complete stack (chain.h). But it uses the same functions again, with frames
+ * at the same places. So a stack that was cut is completed from all stacks that were seen.
  *
- * Where one return address was seen below two different stacks, neither is believed again. Stacks
- * that differ only in the place of a function from which it made its call are not different: the
- * last is taken. Compared with longer copies of the same stacks, of 4,600 stacks that were cut at
- * 32 KiB none was completed with a wrong function, of 5,000 that were cut at 16 KiB, below two
- * frames of 8 KiB, 38.
+ * If a return address was seen below two different stacks, neither is trusted again. Stacks that
+ * differ only in the place of a call within a function do not count as different: the last one is
+ * used. In comparison with longer copies, of 4,600 stacks that were cut at 32 KiB none was
+ * completed with a wrong function; of 5,000 that were cut at 16 KiB, below two frames of 8 KiB, 38
+ * were.
  */
 #ifndef SYMBOLIZE_UNWIND_KNOWN_CALLERS_H
 #define SYMBOLIZE_UNWIND_KNOWN_CALLERS_H
 
 #include "symbolize/unwind/chain.h"
 
-/* Of 16,384 frames; where there are more, it begins anew. 700 KiB. */
+/* Holds 16,384 frames in 700 KiB. It is emptied when it is full. */
 struct known_callers;
 
-/* same: tells which frames are in one function. NULL: no memory. */
+/* `same` tells whether two frames are in one function. Returns NULL if there is no memory. */
 struct known_callers *known_callers_new(link_same_fn *same, void *arg);
 void known_callers_free(struct known_callers *callers);
 
 /*
- * A complete stack of a thread, leaf first, that is good for samples from a time on, ns. The
- * outermost `old` links are those of the last one of the thread.
+ * Adds a complete stack of a thread, leaf first, that is valid for samples from the time `since`
+ * (ns) on. The outermost `old` links are those of the thread's last stack.
  */
 void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t since,
                          const struct link *links, size_t nr, size_t old);
 
 /*
- * Appends to a stack that was cut, of a sample of a time, what is above its last link. How many
- * links there are then; as before: it is not known, or is more than there is room for.
+ * Completes a stack that was cut, of a sample of that time, with the frames above its last link.
+ * Returns the new number of links. It is unchanged if they are not known or there is no room.
  */
 size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint64_t time,
                             const struct cut *cut);

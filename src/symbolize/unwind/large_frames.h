@@ -1,16 +1,17 @@
 /*
- * Beyond: how stacks go on above a frame that no copy holds.
+ * Large frames: the callers of frames that are larger than a sample's copy of the stack.
  *
- * A routine with large arrays on the stack takes more than a sample can copy. Where its return
- * address lies is known, and what is there can be read from the process some milliseconds later;
- * but the thread may have left the routine by then, and have come again from elsewhere. So that is
- * read again and again, at least READ_EVERY apart, and believed where it was the same several times
- * in a row: as long as that lasts, and for samples from the first of these times on. Each time it
- * was not, it must be the same twice as often to be believed again.
+ * A routine with large arrays on the stack takes more than a sample can copy. The place of its
+ * return address is known, so it can be read from the process some milliseconds later. But the
+ * thread may have left the routine by then and have entered it again from elsewhere. So the place
+ * is read again and again, at least READ_EVERY apart. The callers are trusted when they were the
+ * same several times in a row, for as long as that lasts, and for samples from the first of these
+ * times on. Each time they differ, twice as many equal readings are needed before they are trusted
+ * again.
  *
- * Where callers differ only in the place of a function from which they made the call, those are
- * believed which were read last: a routine that is called from several lines of one function has
- * its time distributed over them as it is found there, and no sample for sure.
+ * If callers differ only in the place of a call within a function, the ones that were read last are
+ * used. So the time of a routine that is called from several lines of one function is distributed
+ * over these lines as they are found, and the line of a single sample is not certain.
  */
 #ifndef SYMBOLIZE_UNWIND_LARGE_FRAMES_H
 #define SYMBOLIZE_UNWIND_LARGE_FRAMES_H
@@ -19,27 +20,29 @@
 
 struct beyond_table;
 
-/* A frame: whose, where its return address is, and where it ends below. */
+/* A frame: its thread, the place of its return address, and its lower end. */
 struct beyond_key {
 	pid_t tid;
 	uint64_t slot, bottom;
 };
 
-/* For some 256 frames at a time; same: of which callers are alike. NULL: no memory. */
+/* Holds about 256 frames. `same` tells which callers are alike. Returns NULL if there is no memory. */
 struct beyond_table *beyond_table_new(link_same_fn *same, void *arg);
 void beyond_table_free(struct beyond_table *table);
 
-/* Whether it is time, in ns, to read what is above the frame. */
+/* Tells whether the part of the stack above the frame should be read now (ns). */
 bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now);
 
-/* What was found there then: the frame that the return address leads to, with that slot, and all
- * above. */
+/*
+ * Stores what was read: the frame that the return address leads to, with that slot, and all frames
+ * above it.
+ */
 void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
                   const struct link *links, size_t nr);
 
 /*
- * Appends that to a stack that ends in the frame, for a sample of a time; without holds. How many
- * links there are then; as before: nothing is believed, or it is more than there is room for.
+ * Completes a stack that ends in the frame, for a sample of that time, without holds. Returns the
+ * new number of links. It is unchanged if no callers are trusted or there is no room.
  */
 size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
                      const struct cut *cut);

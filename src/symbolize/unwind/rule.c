@@ -212,7 +212,7 @@ static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vadd
 	return false;
 }
 
-/* What code that no entry describes is known by. */
+/* Makes the rule for code that no entry of the call frame information covers. */
 static struct unwind_rule undescribed_rule(struct rule_cache *cache, struct cfi *cfi,
                                            uint64_t vaddr)
 {

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* What an address is relative to; the first four index the walker's array of registers. */
+/* The base of an address. The first four index the walker's array of registers. */
 enum rule_base {
 	RULE_CFA,
 	RULE_SP,
@@ -125,7 +125,7 @@ bool rule_cache_same_function(struct rule_cache *cache, struct module *module, u
  */
 bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 
-/* What a module's code does with stacks that rules cannot tell. */
+/* The language runtime of a module, whose use of stacks rules cannot describe. */
 enum module_runtime {
 	RUNTIME_OTHER,
 	RUNTIME_NO_CFI, /* nothing is known: no call frame information is in the file */
@@ -134,7 +134,7 @@ enum module_runtime {
 };
 enum module_runtime rule_cache_runtime(struct rule_cache *cache, struct module *module);
 
-/* How many rules were not in the cache. */
+/* Returns how many rules were not in the cache. */
 uint64_t rule_cache_asked(const struct rule_cache *cache);
 
 #endif

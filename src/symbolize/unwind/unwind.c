@@ -123,8 +123,8 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
 }
 
 /*
- * What is found so is good for later samples alone: one that was cut at the same return address
- * shows that the thread had not left it meanwhile.
+ * Stores a stack that was read from the process. It is valid for later samples only: one that was
+ * cut at the same return address shows that the thread had not left the function meanwhile.
  */
 static void store_live(struct unwinder *unwinder, const struct walk *again)
 {
@@ -221,7 +221,10 @@ static struct cut walk_cut(const struct walk *walk)
 	return (struct cut){walk->links, walk->holds, walk->nr, walk->max};
 }
 
-/* As many links as there are with what is believed to be above that frame. */
+/*
+ * Completes a stack that ends in a large frame with that frame's trusted callers. Returns the new
+ * number of links.
+ */
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct cut cut = walk_cut(walk);
@@ -242,8 +245,8 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 }
 
 /*
- * As many links as there are with those of the thread's last stack, or of earlier ones; as it is:
- * nothing matches.
+ * Completes a stack with the thread's last stack or with earlier ones. Returns the new number of
+ * links, which is unchanged if nothing matches.
  */
 static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
 {

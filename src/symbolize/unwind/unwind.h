@@ -20,7 +20,10 @@
 /* Deeper stacks are cut there, whatever room a caller has. */
 #define UNWIND_MAX_FRAMES 1024
 
-/* Of perf_event_attr.sample_regs_user: what unwind_sample.regs must hold, lowest bit first. */
+/*
+ * Returns the value for perf_event_attr.sample_regs_user: the registers in unwind_sample.regs,
+ * lowest bit first.
+ */
 uint64_t unwind_regs_mask(void);
 
 enum unwind_engine {
@@ -64,15 +67,15 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 enum stack_cut unwinder_cut(const struct unwinder *unwinder);
 
 /*
- * Of a call chain by frame pointers, leaf first: how many of its nr frames there are up to one that
- * nobody called, or from where a C library runs main() or a thread's function. What follows that is
- * no caller. 0: the chain does not come to one.
+ * Returns how many of the nr frames of a call chain by frame pointers, leaf first, lead to its
+ * root: a frame without a caller, or one from which a C library runs main() or a thread's function.
+ * The frames behind the root are not callers. Returns 0 if the chain has no root.
  */
 unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, unsigned nr);
 
 /*
- * Why such a chain, of nr (> 0) frames, does not reach its root. False: nothing is known of the
- * code of its outermost frame by which that could be judged.
+ * Finds out why such a chain, of nr (> 0) frames, does not reach its root. Returns false if the
+ * code of its outermost frame is unknown.
  */
 bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsigned nr,
                         enum stack_cut *why);

@@ -363,7 +363,7 @@ static bool is_outermost(const struct state *state)
 	return true;
 }
 
-/* What a step comes to. */
+/* The result of a step. */
 enum step_end {
 	STEP_CALLER, /* the state is the caller's */
 	STEP_ROOT,   /* nobody called the frame */
@@ -375,7 +375,10 @@ static enum step_end step_caller(bool found)
 	return found ? STEP_CALLER : STEP_LOST;
 }
 
-/* What the code does with the stack from here on tells, if it leads to a return address. */
+/*
+ * Makes a rule from the instructions that follow. The rule is used only if it leads to a return
+ * address.
+ */
 static enum step_end step_by_code(struct state *state)
 {
 	const struct mapping *map = state->map;
@@ -423,7 +426,7 @@ static enum step_end step(struct state *state)
 		uint64_t vaddr = addr - state->map->bias;
 
 		rule = rule_cache_get(state->rules, state->map->module, vaddr);
-		/* What was not called is entered at ip: before it another function may end. */
+		/* Code that was not called begins at ip, and another function may end before it. */
 		vaddr += !state->inner && (rule->signal || rule->kind == RULE_PUSHED);
 		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}
