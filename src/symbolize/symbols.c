@@ -327,7 +327,7 @@ static int query_piece(const struct query *query, const struct module *module)
 	return err;
 }
 
-/* Adds kernel code that was unloaded or moved during the recording. */
+/* Adds kernel code that has gone and whose load was not recorded. */
 static int add_earlier(struct symbol_table *table, const struct kernel_code *code, uint64_t window)
 {
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED | SYMBOL_FUNCTION | SYMBOL_GLOBAL};

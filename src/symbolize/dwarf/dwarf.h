@@ -1,7 +1,6 @@
 /*
  * DWARF: the debug information of one file, versions 2 to 5.
  *
- *
  * This reader is used in place of libdw because files are untrusted. libdw opens and maps other
  * files that the information names, holds every row of a line table at 100 bytes, and walks the
  * children of an entry again for each level of nesting where the compiler (clang, rustc) does not

@@ -1,7 +1,6 @@
 /*
  * Line tables: map the addresses of one unit to lines of its source files.
  *
- *
  * A table is a program that writes rows (address, file, line). It is run once, and each row is
  * passed to a callback as it comes; only the names of files are kept.
  */

@@ -1,7 +1,6 @@
 /*
  * Lines: map addresses to lines of source code and to the functions that were inlined there.
  *
- *
  * All addresses of one module are looked up at once. Each unit of debug information that has code
  * at one of them is read once. Only the line of each address and the inlined calls around it are
  * kept.
