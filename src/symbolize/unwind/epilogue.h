@@ -1,14 +1,15 @@
 /*
- * Epilogues: the rule of code that no call frame information describes, from what it does with the
- * stack until it returns. Kernels of numerical libraries (OpenBLAS, GMP) and of codecs (x264) are
- * assembly of this kind, and programs that use them spend most of their time there.
+ * Epilogues: make a rule for code without call frame information from the instructions up to its
+ * return. Kernels of numerical libraries (OpenBLAS, GMP) and of codecs (x264) are assembly of this
+ * kind, and programs that use them spend most of their time there.
  *
- * Of two ways any will do, for all leave the same stack: conditional jumps are taken for not taken,
- * but where that is no way. Only behind a call that does not return there may be anything, so that
- * whoever follows the rule must look whether it leads to a return address. Where it leads straight
- * to an instruction that halts the machine, nobody called: below a coroutine lies such code.
+ * All paths to the return leave the same stack, so any of them will do: conditional jumps are
+ * treated as not taken, unless that path does not return. Anything may follow a call that does not
+ * return, so the user of the rule must check that it leads to a return address. If the path leads
+ * straight to an instruction that halts the machine, the code has no caller: such code lies below a
+ * coroutine.
  *
- * On x86-64 only: elsewhere such code leaves the link register alone.
+ * This is needed on x86-64 only. On other machines such code leaves the link register alone.
  */
 #ifndef SYMBOLIZE_UNWIND_EPILOGUE_H
 #define SYMBOLIZE_UNWIND_EPILOGUE_H

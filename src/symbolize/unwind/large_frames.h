@@ -26,7 +26,9 @@ struct beyond_key {
 	uint64_t slot, bottom;
 };
 
-/* Holds about 256 frames. `same` tells which callers are alike. Returns NULL if there is no memory. */
+/*
+ * Holds about 256 frames. `same` tells which callers are alike. Returns NULL if there is no memory.
+ */
 struct beyond_table *beyond_table_new(link_same_fn *same, void *arg);
 void beyond_table_free(struct beyond_table *table);
 
