@@ -42,8 +42,8 @@ static char *image_name(const char *trace_path, const char *suffix)
 }
 
 /*
- * Who holds the lock: a recorder all of the file, and who has to do with a leftover all but the
- * first byte.
+ * Holders of the lock. A recorder locks the whole file. A process that recovers a leftover locks
+ * all but the first byte.
  */
 enum holder { RECORDER, RECOVERY };
 
@@ -200,7 +200,10 @@ int image_reserve(struct image *image, size_t offset, size_t size)
 
 	if (offset > image->size || size > image->size - offset)
 		return -ENOSPC;
-	/* Who is stopped or frozen meanwhile, and goes on, had no room for older kernels. */
+	/*
+	 * Older kernels return EINTR to a process that is stopped or frozen meanwhile and
+	 * continues.
+	 */
 	if (image->fd >= 0 && size)
 		do
 			err = posix_fallocate(image->fd, (off_t)offset, (off_t)size);

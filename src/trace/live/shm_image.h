@@ -48,8 +48,8 @@ void image_publish(struct image *image);
 int image_open(struct image *image, const char *trace_path);
 
 /*
- * What has the name of a file for this trace path, whoever it belongs to; to be freed. NULL:
- * nothing, or no memory.
+ * Returns the name of an existing file for this trace path, of any owner; free it. Returns NULL if
+ * there is none or no memory.
  */
 char *image_found(const char *trace_path);
 

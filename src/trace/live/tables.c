@@ -132,7 +132,7 @@ void table_publish(struct tables *tables, enum trace_section section, uint32_t n
 
 /* --- a new run -------------------------------------------------------------------------------- */
 
-/* What no trace is without: what tells of the run, and of some threads and modules. */
+/* Reserves the sections that every trace needs: the run, and room for some threads and modules. */
 static int reserve_first(struct tables *tables)
 {
 	static const enum trace_section sections[] = {

@@ -114,8 +114,8 @@ struct trace_command *tables_command(struct tables *tables, uint32_t comm);
 struct trace_command *tables_command_at(const struct tables *tables, uint32_t index);
 
 /*
- * What instrumented calls refer to. UINT32_MAX: there is no room. Entries stay where they are;
- * what becomes known later may be written into them.
+ * Tables that instrumented calls refer to. The functions return UINT32_MAX if there is no room.
+ * Entries do not move, so facts that become known later may be written into them.
  */
 uint32_t tables_add_region(struct tables *tables, const struct trace_region *region);
 /*
@@ -138,7 +138,7 @@ struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t
 /* For threads whose pid does not tell their process. False: there is no room. */
 bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 
-/* What the trace writer reads. */
+/* A table as the trace writer reads it. */
 struct table {
 	const void *entries;
 	size_t nr, entry_size;

@@ -26,7 +26,7 @@ struct layout {
 	size_t arena, size;
 };
 
-/* What decides when a thread's slot may be given to another task. */
+/* The state that decides when a thread's slot may be given to another task. */
 struct thread_state {
 	uint8_t top[TABLES_MAX_EVENTS]; /* highest level stored + 1; 0: none of this kind */
 };
