@@ -249,7 +249,10 @@ static int write_trace(struct merge *merge, const char *path)
 	const struct name_source names = {merge_names, &merge->map, NULL, merge_files};
 	struct trace_run *run = tables_run(merge->tables);
 
-	/* What the kernel delivered, not what was put into this buffer. */
+	/*
+	 * The trace reports the samples that the kernel delivered, not those that were put into
+	 * this buffer.
+	 */
 	for (uint32_t i = 0; i < merge->nr_events; i++)
 		tables_ledger(merge->tables)->taken[i] = merge->events[i].taken;
 	run->folded_contexts += merge->hmb->truncated;

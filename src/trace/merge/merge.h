@@ -1,11 +1,11 @@
 /*
- * The traces of all ranks of a job as one.
+ * Merges the traces of all ranks of a job into one.
  *
- * What comes out is a trace like any other, in a buffer of its own: events that ran at different
- * periods are thinned to the one that doubled most often, so that a sample of any rank weighs the
- * same where all began with one period, and where the buffer is too small for everything, levels
- * are closed as while recording. Samples are gone through by time, all traces at once, so that
- * memory does not grow with their lengths.
+ * The result is a trace like any other, in a buffer of its own. Events that ran at different
+ * periods are thinned to the one that doubled most often, so that a sample of any rank has the same
+ * weight if all began with one period. If the buffer is too small for everything, levels are closed
+ * as in a recording. Samples of all traces are read together in order of time, so memory does not
+ * grow with the traces' lengths.
  */
 #ifndef TRACE_MERGE_MERGE_H
 #define TRACE_MERGE_MERGE_H

@@ -1,11 +1,12 @@
 /*
- * What the counters of the inputs become in the trace that they are merged into: the same counters,
- * where all inputs that sampled the first event had these with it.
+ * Merges the counters of the inputs. The merged trace has counters if all inputs that sampled the
+ * first event have the same ones with it.
  *
- * Streams of the new trace are threads, whatever they were: what was counted since the sample
- * before in the old stream is added to the totals of the sample's thread. So every sample keeps
- * what it had, and what is thinned out stays in the totals. But readers believe no totals of a
- * thread that stands for many, as for the idle tasks: where there is one, streams are the CPUs.
+ * Streams of the merged trace are threads, even if those of the inputs were CPUs: the counts since
+ * the previous sample of the old stream are added to the totals of the sample's thread. So every
+ * sample keeps its counts, and the counts of samples that are thinned out stay in the totals. But
+ * readers do not trust the totals of an entry that stands for many threads, such as the idle tasks.
+ * If there is one, streams are CPUs.
  */
 #ifndef TRACE_MERGE_MERGE_COUNTERS_H
 #define TRACE_MERGE_MERGE_COUNTERS_H

@@ -3,8 +3,8 @@
 #include "base/frame.h"
 
 /*
- * Which module of which input can say what the frame is: the first one that has it. Several of an
- * input may have become one, such as a file's that two containers have.
+ * Notes the first input and module that can name the frame. Several modules of an input may have
+ * become one, such as those of a file that two containers have.
  */
 static int note_frame(struct merge_map *map, const struct merge_input *input, uint64_t frame)
 {

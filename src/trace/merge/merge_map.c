@@ -156,7 +156,7 @@ static void move_process(struct trace_process *process, const struct clock_host 
 		process->offset_error = 1;
 }
 
-/* Those that a trace does not say: its run's one. */
+/* A process without a host gets the host of its trace's run. */
 static int map_processes(struct merge_map *map, struct merge_input *input)
 {
 	const struct trace_process *process;

@@ -1,4 +1,4 @@
-/* What the numbers of one trace become in the trace that several are merged into. */
+/* Maps the numbers in each input trace to numbers in the merged trace. */
 #ifndef TRACE_MERGE_MERGE_MAP_H
 #define TRACE_MERGE_MERGE_MAP_H
 

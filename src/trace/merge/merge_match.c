@@ -276,7 +276,9 @@ static int meeting_end(struct matcher *matcher, struct meeting *meeting)
 	return err;
 }
 
-/* Of no bytes a library may make nothing, unless that is what the call is for. */
+/*
+ * A library may skip a collective of no bytes, except a barrier, so nobody need have waited in it.
+ */
 static bool all_wait(struct mpi_collective collective, const struct call_part *part)
 {
 	return collective.all_wait &&

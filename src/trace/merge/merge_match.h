@@ -1,10 +1,10 @@
 /*
- * What two hosts learn of each other's clocks from a job's calls: matching messages and
- * collectives. Messages of one sender, receiver, communicator and tag arrive in the order in which
- * they were sent; the collectives of a communicator are the same for all its members.
+ * Finds how the clocks of two hosts differ from a job's calls: matching messages and collectives.
+ * Messages of one sender, receiver, communicator and tag arrive in the order in which they were
+ * sent; the collectives of a communicator are the same for all its members.
  *
- * Memory is bounded: a collective that some do not reach for too long is forgotten, and when too
- * many ends of messages wait for the other one, those that come later say nothing.
+ * Memory is bounded. A collective that some members do not reach for too long is forgotten. When
+ * too many ends of messages wait for the other end, later ones are ignored.
  */
 #ifndef TRACE_MERGE_MERGE_MATCH_H
 #define TRACE_MERGE_MERGE_MATCH_H

@@ -1,4 +1,7 @@
-/* What merges have between their steps; for the files of merge.h, alone. */
+/*
+ * The state of a merge between its steps. Only the files that implement merge.h include this
+ * header.
+ */
 #ifndef TRACE_MERGE_MERGE_STATE_H
 #define TRACE_MERGE_MERGE_STATE_H
 
