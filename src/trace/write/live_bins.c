@@ -147,7 +147,7 @@ int live_bins_init(struct live_bins *live, void *memory, size_t size,
 
 	*live = (struct live_bins){.ledger = ledger, .frames = frame_set_new()};
 	arena_init(&live->arena, memory, size);
-	/* What was never taken may have no memory. */
+	/* Bins that were never taken may have no memory, so they must not be read. */
 	if (ledger->nr_bins < live->arena.nr_bins)
 		live->arena.fresh = ledger->nr_bins;
 	else

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Of each kind of entry. */
+/* The greatest number of sources, and of lines. */
 #define SOURCE_TABLE_MAX (1u << 20)
 
 struct source_table {

@@ -13,7 +13,9 @@ typedef void source_file_fn(void *arg, const char *path, const struct source_ide
 
 /* Where names come from. */
 struct name_source {
-	/* As symbolizer_module(), for a module by its number; one that is not known has no names.
+	/*
+	 * Does what symbolizer_module() does, for a module by its number. A module that is not
+	 * known has no names.
 	 */
 	int (*module)(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
 	              void *fn_arg);

@@ -54,7 +54,7 @@ static void complete_run(struct writer *writer)
 	run->budget = live->arena.size;
 	run->malformed += live->cut;
 	run->refused_strings += writer->names.refused;
-	/* What a recorder that was killed, or goes on, had no time to say. */
+	/* A recorder that was killed or is still running has not set these. */
 	if (!run->used)
 		run->used = (uint64_t)live->nr << live->arena.bin_shift;
 	if (!run->contexts)
@@ -67,7 +67,10 @@ static void complete_run(struct writer *writer)
 
 /* --- sections --------------------------------------------------------------------------------- */
 
-/* What is in memory in one piece; STRINGS have a second one, BINS come from live_bins_each(). */
+/*
+ * Returns the part of a section that is in memory in one piece. STRINGS have a second one; BINS
+ * come from live_bins_each().
+ */
 static struct table section_table(const struct writer *writer, enum trace_section section)
 {
 	const struct live_bins *live = &writer->live;
@@ -191,7 +194,7 @@ static int file_write(const struct writer *writer, FILE *file)
 	return err;
 }
 
-/* What went through a pipe is gone: nobody can look at it. */
+/* Checks the written file. Output to a pipe cannot be read again, so it is not checked. */
 static int file_check(const struct new_file *file)
 {
 	int err = new_file_flush(file->file);
@@ -274,7 +277,7 @@ uint32_t trace_unseen(const struct symbolizer_stats *stats)
 	       (stats->lines_refused ? TRACE_RUN_LINES_REFUSED : 0);
 }
 
-/* What the symbolizer could not see is told with the run, which is written after the names. */
+/* Adds the symbolizer's failures to the run, which is written after the names. */
 static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
                        void *fn_arg)
 {

@@ -31,7 +31,7 @@ int trace_write_checked(const char *path, struct tables *tables, struct module_t
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes);
 
-/* What a symbolizer could not see, as flags of a run. */
+/* Returns the failures of a symbolizer as flags of a run. */
 uint32_t trace_unseen(const struct symbolizer_stats *stats);
 
 #endif
