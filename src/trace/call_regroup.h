@@ -16,7 +16,10 @@ struct call_regrouped {
 	size_t map_size;
 };
 
-/* Of threads that have calls, and are below nr_threads. NULL with errno. */
+/*
+ * Regroups the calls of the threads that have any and are below nr_threads. Returns NULL with errno
+ * on failure.
+ */
 struct call_regrouped *call_regroup(const struct places *places, const struct scratch *scratch,
                                     const uint64_t *nr_calls, uint32_t nr_threads);
 void call_regrouped_free(struct call_regrouped *regrouped);

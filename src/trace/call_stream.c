@@ -57,7 +57,7 @@ static int add_region(struct call_stream *stream, const struct call *call)
 	return ARRAY_ADD(stream->regions, stream->nr_regions, region);
 }
 
-/* Of active requests the last ones are left: nobody completed them. */
+/* After the last call, `active` holds the requests that were never completed. */
 static int count_request(struct map64 *active, const struct call_part *part)
 {
 	unsigned fields = call_part_fields(part->kind);
@@ -209,7 +209,7 @@ static int copy_parts(struct open_call *open, const struct call *call)
 	return 0;
 }
 
-/* What comes next of the calls that are not entered yet; NULL: nothing. */
+/* Returns the next call that is not entered yet; NULL if there is none. */
 static const struct call *coming(const struct call_stream *stream)
 {
 	const struct call *region =
@@ -280,7 +280,10 @@ int call_stream_next(struct call_stream *stream, struct call_moment *moment)
 	const struct call *call = coming(stream);
 	const struct open_call *top = stream->depth ? &stream->stack[stream->depth - 1] : NULL;
 
-	/* What is entered when another one is left is not in it, unless it was said to be. */
+	/*
+	 * A call that is entered at the time when another one is left is not inside it, unless it
+	 * is deeper.
+	 */
 	if (top && (!call || call->enter > top->leave || stream->depth == MAX_OPEN ||
 	            (call->enter == top->leave && call->depth <= top->call.depth)))
 		return leave(stream, moment);

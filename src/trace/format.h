@@ -334,8 +334,10 @@ struct trace_process {
 	uint64_t start, end;   /* MPI_Init left, MPI_Finalize entered; 0: not known */
 	uint64_t lost;         /* calls that found no room on their way to the recorder */
 	uint64_t clock_error;  /* ns by which times of calls may differ from those of samples */
-	/* What adaptrace merge did: times of the process are those it recorded + offset, at the
-	   start; the drift until the end of the run is added linearly. */
+	/*
+	 * Written by adaptrace merge: times of the process are those it recorded + offset, at the
+	 * start; the drift until the end of the run is added linearly.
+	 */
 	int64_t offset, drift; /* ns */
 	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
 };

@@ -1,4 +1,4 @@
-/* What the names of MPI's functions tell. */
+/* MPI operations, recognized by the names of MPI's functions. */
 #ifndef TRACE_MPI_NAMES_H
 #define TRACE_MPI_NAMES_H
 
@@ -38,7 +38,10 @@ struct mpi_collective {
 	bool blocking; /* the call is the whole collective, and does not only begin one */
 };
 
-/* Of "MPI_Allreduce", "MPI_Iallreduce", "MPI_Allreduce_init" and their kin. */
+/*
+ * Returns the collective of a function such as "MPI_Allreduce", "MPI_Iallreduce" or
+ * "MPI_Allreduce_init".
+ */
 struct mpi_collective mpi_collective(const char *name);
 
 #endif

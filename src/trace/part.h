@@ -33,7 +33,7 @@ static inline bool part_is_all(const struct part *part)
 	return !part || (!part->from && part->to == UINT64_MAX && !part->who);
 }
 
-/* What of the run the part is in, ns of the trace's clock. */
+/* The start and end of the part within the run, in ns of the trace's clock. */
 static inline uint64_t part_start(const struct trace_run *run, const struct part *part)
 {
 	return part && part->from > run->start ? part->from : run->start;

@@ -18,12 +18,12 @@ struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event);
 /* At any time. */
 void read_ahead_free(struct read_ahead *ahead);
 
-/* As trace_walk_places(). */
+/* Returns the same as trace_walk_places(). */
 uint32_t read_ahead_places(const struct read_ahead *ahead);
 
 /*
- * The next ones, at most max, until the next call: 1 while there may be more behind them, 0 at the
- * end, -EBADMSG; however often it is asked.
+ * Returns the next samples, at most max, valid until the next call. The result is 1 while more may
+ * follow, 0 at the end, or -EBADMSG; further calls at the end repeat it.
  */
 int read_ahead_some(struct read_ahead *ahead, unsigned max, const struct trace_sample **samples,
                     unsigned *nr);

@@ -1,14 +1,17 @@
-/* Whom a report is about: some of a trace's threads and CPUs. NULL stands for all of them. */
+/* Selections: the threads and CPUs of a trace that a report covers. NULL stands for all of them. */
 #ifndef TRACE_SELECTION_H
 #define TRACE_SELECTION_H
 
 #include "trace/trace.h"
 
-/* By their numbers in the trace; NULL: all. What it has no number for is not chosen. */
+/*
+ * Selected threads and CPUs, by their numbers in the trace; NULL: all. Threads and CPUs without a
+ * number are not selected.
+ */
 struct who {
 	bool *threads, *cpus;
 	uint32_t nr_threads, nr_cpus;
-	const char *const *words; /* as they were chosen by; borrowed */
+	const char *const *words; /* the user's words for them; borrowed */
 	unsigned nr_words;
 };
 

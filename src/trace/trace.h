@@ -79,7 +79,7 @@ struct trace_losses {
 	uint64_t lost, throttled;
 };
 struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
-/* Of all streams on a CPU of their own: the highest number and one. */
+/* Returns the highest CPU number of all streams that belong to a CPU, plus one. */
 uint32_t trace_nr_cpus(const struct trace *trace);
 
 /* The shift that sampling ended with: stored samples stand for their base period << this. */
@@ -95,13 +95,13 @@ const char *trace_unit_name(enum trace_unit unit);
 uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /*
- * What a module is called: its file's name, with as many folders before it as tell all files of
- * that name in the trace apart. An empty string: there is no such module.
+ * Returns the name of a module: its file's name, with as many folders before it as distinguish all
+ * files of that name in the trace. Returns an empty string if there is no such module.
  */
 const char *trace_module_name(const struct trace *trace, uint32_t number);
 /*
- * Lets files of one name have as many folders in each of these traces as they need in any, so that
- * what they are called compares. 0 or -ENOMEM.
+ * Gives files of one name the same number of folders in all of these traces, so that the names of
+ * modules can be compared. Returns 0 or -ENOMEM.
  */
 int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
 
@@ -124,40 +124,40 @@ bool trace_thread_is_idle(const struct trace *trace, uint32_t thread);
 bool trace_has_idle(const struct trace *trace);
 const char *trace_idle_name(const struct trace *trace);
 
-/* The number of a thread's process; UINT32_MAX: not known. */
+/* Returns the number of the thread's process; UINT32_MAX: not known. */
 uint32_t trace_owner(const struct trace *trace, uint32_t thread);
-/* Of a job the rank that a thread belongs to; -1: none. */
+/* Returns the rank, in the job, of the thread's process; -1 if there is none. */
 int32_t trace_rank(const struct trace *trace, uint32_t thread);
 
-/* The index of the function that holds a frame; UINT32_MAX: none is known. */
+/* Returns the index of the function that contains a frame; UINT32_MAX: none is known. */
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame);
-/* The number of what stands for the source of a frame in a function; UINT32_MAX: not known. */
+/* Returns the number of the line entry for a frame in a function; UINT32_MAX: not known. */
 uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol);
 const struct trace_line *trace_line(const struct trace *trace, uint32_t index);
 
 /*
- * The source of a frame that occurs in the trace, and of the calls that were inlined there,
- * innermost first, as far as there is room; the last one's function is the frame's symbol. Returns
- * how many; 0: none is known.
+ * Returns the source of a frame that occurs in the trace, and of the calls that were inlined there,
+ * innermost first, as far as there is room. The last one's function is the frame's symbol. Returns
+ * their number; 0 if none is known.
  */
 #define TRACE_MAX_CHAIN 128
 size_t trace_inline_chain(const struct trace *trace, uint64_t frame,
                           struct trace_source chain[TRACE_MAX_CHAIN]);
 
-/* As large as a line of a cache: many go from one CPU to another. */
+/* A sample is as large as a cache line, because many of them are passed from one CPU to another. */
 struct trace_sample {
 	uint64_t time;   /* ns */
 	uint64_t weight; /* in the event's unit */
 	uint64_t leaf;
 	/*
-	 * What was counted since the sample before in its stream, the event itself first and then
-	 * the counters. A stream is a CPU, or a thread where events are inherited. Until the next
-	 * sample of the walk.
+	 * The counts since the previous sample in the same stream: first the event itself, then the
+	 * counters. A stream is a CPU, or a thread if events are inherited. They are valid until
+	 * the next sample of the walk.
 	 */
 	uint64_t *counters;
 	uint32_t thread, cpu;
 	uint32_t context; /* node; NODE_NONE: no callers */
-	uint32_t memory;  /* class of the access, see symbolize/memory.h; 0: none known */
+	uint32_t memory;  /* class of the access, see base/access_class.h; 0: none known */
 
 	/*
 	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory) from

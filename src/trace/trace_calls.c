@@ -74,7 +74,7 @@ static int list_open(struct list *list, const struct bin_place *first, const str
 	return list->cursor ? list_next(list) : -ENOMEM;
 }
 
-/* Of calls that are left together the inner one is first. */
+/* If two calls of a thread are left at the same time, the inner one comes first. */
 static bool before(const struct call *a, const struct call *b)
 {
 	return a->leave < b->leave ||
@@ -250,12 +250,12 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call)
 
 /* --- the index -------------------------------------------------------------------------------- */
 
-/* That a bin has calls of a thread. */
+/* Notes that a bin has calls of a thread. */
 struct mention {
 	uint32_t thread, place;
 };
 
-/* What the index is made from. */
+/* The state while the index is made. */
 struct survey {
 	struct call_index *index;
 	struct places places; /* of all bins */

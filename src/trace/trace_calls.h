@@ -1,7 +1,7 @@
 /*
- * The instrumented calls of a trace. Calls of one thread come in the order in which they were left
- * (an inner one before the call around it), as far as they are of one level; those of different
- * threads in the turns in which the recorder took them.
+ * The instrumented calls of a trace. Calls of one thread and one level come in the order in which
+ * they were left: an inner call before the call around it. Calls of different threads come in the
+ * order in which the recorder took them.
  */
 #ifndef TRACE_TRACE_CALLS_H
 #define TRACE_TRACE_CALLS_H
@@ -16,16 +16,19 @@ struct trace_call {
 };
 
 /*
- * A walk over all stored calls; lists of different levels are merged by time of leave. Its parts
- * live until the next step. NULL with errno.
+ * A walk over all stored calls; lists of different levels are merged by time of leave. The parts of
+ * a call are valid until the next step. Returns NULL with errno on failure.
  */
 struct call_walk;
 struct call_walk *call_walk_new(const struct trace *trace);
 void call_walk_free(struct call_walk *walk);
-/* 1 with a call, 0 at the end, -EBADMSG, -ENOMEM. */
+/* Returns 1 with a call, 0 at the end, -EBADMSG or -ENOMEM. */
 int call_walk_next(struct call_walk *walk, struct trace_call *call);
 
-/* Which bins hold calls of which threads, for walks over one thread after the other. */
+/*
+ * An index of the bins that hold the calls of each thread, for walks over one thread after the
+ * other.
+ */
 struct call_index {
 	const struct trace *trace;
 	struct bin_place *places; /* of thread after thread */
@@ -43,7 +46,7 @@ void call_index_free(struct call_index *index);
 /* A walk over the calls of one thread of the trace, in order of leaving. NULL with errno. */
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
 
-/* What calls of a trace are stored in, bytes of records alone. 0 or -ENOMEM. */
+/* Counts the bytes of records that the calls of a trace take. Returns 0 or -ENOMEM. */
 int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);

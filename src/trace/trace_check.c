@@ -10,7 +10,7 @@
 #define MIN_SUB_SHIFT 8
 #define MAX_EVENTS    256 /* a bin's kind is a byte */
 
-/* Those of a section that is missing have no size. */
+/* The entries of a missing section have size 0, so they are not readable. */
 static bool entries_readable(const struct section *section, size_t size, size_t alignment)
 {
 	return section->entry_size >= size && section->entry_size % alignment == 0;
@@ -56,7 +56,7 @@ static const char *check_events(const struct trace *trace)
 	return NULL;
 }
 
-/* Which older traces do not have. */
+/* Older traces have no lines. */
 static const char *check_lines(const struct trace *trace)
 {
 	const struct section *sources = &trace->sections[TRACE_SOURCES];
@@ -170,7 +170,7 @@ static const char *check_kinds(const struct trace *trace)
 	return NULL;
 }
 
-/* Of which a trace has none or some. */
+/* For sections that a trace may lack. */
 #define MISSING_OR_READABLE(section, type) \
 	(!trace->sections[section].found || READABLE(section, type))
 

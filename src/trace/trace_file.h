@@ -1,10 +1,10 @@
-/* What is behind a struct trace; for the files that trace.h promises, alone. */
+/* The contents of struct trace. Only the files that implement trace.h include this header. */
 #ifndef TRACE_TRACE_FILE_H
 #define TRACE_TRACE_FILE_H
 
 #include "trace/trace.h"
 
-#define TRACE_MAX_CPUS   (1 << 16) /* whose own periods are looked up */
+#define TRACE_MAX_CPUS   (1 << 16) /* CPUs above use the event's period */
 #define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
 #define NR_TRACE_RENAMED 5 /* sections that trace_rename() makes anew */
 
@@ -93,7 +93,7 @@ static inline uint32_t trace_first_node(const struct trace *trace, const struct 
  */
 const char *trace_check(const struct trace *trace);
 
-/* What trace_owner() needs. 0 or -ENOMEM. */
+/* Builds the index that trace_owner() uses. Returns 0 or -ENOMEM. */
 int trace_index_processes(struct trace *trace);
 
 /* The units that a sample of this event on this CPU stands for. */

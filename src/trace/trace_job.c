@@ -64,7 +64,7 @@ static int compare_processes(const void *a, const void *b)
 	return compare_pids(x, y) ?: ORDER(x->process, y->process);
 }
 
-/* Of processes with one number the first counts. */
+/* Keeps the first of several processes with the same PID. */
 static void drop_repeated(struct trace *trace)
 {
 	uint32_t nr = 0;

@@ -79,7 +79,10 @@ static uint16_t folders_between(const struct candidate *x, const struct candidat
 	return (uint16_t)(nr + (*shorter->path != '/'));
 }
 
-/* Those of one name get as many folders as the most alike of one trace need. */
+/*
+ * Gives all files of one name as many folders as are needed to distinguish the two most similar
+ * paths of one trace.
+ */
 static void set_folders(struct candidate *first, const struct candidate *end)
 {
 	uint16_t most = 0;

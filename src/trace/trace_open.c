@@ -17,7 +17,7 @@
 
 static_assert(NR_TRACE_SECTIONS <= MAX_SECTIONS, "a trace of this version can be read");
 
-/* What a file is told to be; the file itself stays unchanged. */
+/* The path of the file and the buffer for the error message. */
 struct complaint {
 	const char *path;
 	char *why;
@@ -80,7 +80,9 @@ static void *copy_file(int fd, size_t size)
 	return MAP_FAILED;
 }
 
-/* What was checked must not change any more, be it that others may write to the file. */
+/*
+ * Checked contents must not change any more. A file that others may write to is therefore copied.
+ */
 static void *file_memory(int fd, const struct stat *stat)
 {
 	size_t size = (size_t)stat->st_size;
@@ -253,7 +255,7 @@ static void read_run(struct trace *trace)
 		       run->entry_size < sizeof(trace->run) ? run->entry_size : sizeof(trace->run));
 }
 
-/* What no frame can name is of no use, and nobody has room for it. */
+/* Frames cannot refer to modules above FRAME_MAX_MODULES, and no table has room for them. */
 static void bound_modules(struct section *modules)
 {
 	if (modules->nr > FRAME_MAX_MODULES)
