@@ -1,5 +1,5 @@
 /*
- * Address spaces: which module is mapped where, in one process.
+ * Address spaces: the modules that are mapped in one process, and where.
  *
  * A space is a sorted array of executable mappings, kept from the kernel's mmap2 records. Forked
  * processes share their parent's array until one of them maps or executes something, so a server
@@ -25,30 +25,34 @@ struct space *space_fork(struct space *parent, pid_t pid);
 void space_put(struct space *space);
 
 /*
- * How much the arrays of several spaces may take together: those of as many processes as a target
- * starts would have no bound.
+ * A limit for the arrays of several spaces together. A limit for each space would not bound a
+ * target that starts any number of processes.
  */
 struct space_room {
 	size_t used, most; /* bytes */
 };
 
-/* An empty space takes what it needs from this room, and so do those that are forked from it. */
+/* Makes an empty space, and those that are forked from it, take their memory from this room. */
 void space_limit(struct space *space, struct space_room *room);
 
 pid_t space_pid(const struct space *space);
 
 /*
- * Changes with every change of what is mapped, and never repeats a value for two different sets of
- * mappings, in whatever space: a key for caches of anything derived from addresses.
+ * Returns a number that changes with every change of the mappings. It is never the same for two
+ * different sets of mappings, in any space: a key for caches of anything derived from addresses.
  */
 uint64_t space_generation(const struct space *space);
 
-/* Whoever maps more has its later code unknown, and cannot make us grow without bound. */
+/*
+ * Later mappings are dropped and their code is unknown, so that a process cannot make the
+ * recorder's memory grow without bound.
+ */
 #define SPACE_MAX_MAPPINGS 16384
 
 /*
- * Enters a mapping, over whatever was there; one that continues its neighbour in the same module
- * joins it. 0, -ENOMEM, or -ENOSPC: the space or its room is full, and it stays as it was.
+ * Adds a mapping and replaces those that it overlaps. A mapping that continues its neighbour in the
+ * same module is joined with it. Returns 0, -ENOMEM, or -ENOSPC if the space or its room is full;
+ * the space is then unchanged.
  */
 int space_map(struct space *space, const struct mapping *mapping);
 /* Forgets all mappings, as exec does. */
@@ -57,9 +61,15 @@ void space_clear(struct space *space);
 /* Sets `mapped` in all modules that are mapped there. */
 void space_mark(const struct space *space);
 
-/* The mapping that holds addr; NULL: none. Valid until the space changes. */
+/*
+ * Returns the mapping that contains addr; NULL if there is none. It is valid until the space
+ * changes.
+ */
 const struct mapping *space_find(const struct space *space, uint64_t addr);
-/* The same for what makes a frame of it, or keeps anything else under its module's number. */
+/*
+ * Does the same for callers that make a frame of it, or keep anything else under its module's
+ * number.
+ */
 const struct mapping *space_lookup(const struct space *space, uint64_t addr);
 
 /* The frame of an address; FRAME_UNKNOWN outside every mapping. */
