@@ -1,4 +1,4 @@
-/* The ranks of a trace, in their order, and which one a thread belongs to. */
+/* The ranks of a trace, in ascending order, and the rank of each thread. */
 #ifndef TRACE_RANK_ROWS_H
 #define TRACE_RANK_ROWS_H
 
@@ -19,7 +19,10 @@ struct rank_rows {
 	uint32_t nr_threads;
 };
 
-/* 0 or -ENOMEM; to be given to rank_rows_fini() in either case. No ranks: nr is 0. */
+/*
+ * Returns 0 or -ENOMEM. rank_rows_fini() must be called in either case. nr is 0 if there are no
+ * ranks.
+ */
 int rank_rows_init(struct rank_rows *rows, const struct trace *trace);
 void rank_rows_fini(struct rank_rows *rows);
 

@@ -15,7 +15,7 @@ struct read_ahead;
 
 /* NULL with errno. */
 struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event);
-/* At any time. */
+/* May be called at any time, also before the end. */
 void read_ahead_free(struct read_ahead *ahead);
 
 /* Returns the same as trace_walk_places(). */

@@ -18,9 +18,10 @@ struct who {
 enum who_key { WHO_COMM, WHO_PROCESS, WHO_THREAD, WHO_CPU, WHO_RANK };
 
 /*
- * Chooses by words such as "comm=lmp", "process=17", "thread=18", "cpu=0" or "rank=3": whoever is
- * in one of each key that there is. 0, -ENOMEM, or with the word that is wrong -EINVAL, or -ENOENT
- * where nobody is chosen; who_fini() afterwards in any case.
+ * Selects threads and CPUs by words such as "comm=lmp", "process=17", "thread=18", "cpu=0" or
+ * "rank=3". A thread or CPU is selected if it matches one word of each key that occurs. Returns 0,
+ * -ENOMEM, -EINVAL for an invalid word, or -ENOENT if nothing is selected; the wrong word is stored
+ * in *wrong. who_fini() must be called in any case.
  */
 int who_init(struct who *who, const struct trace *trace, const char *const *words, unsigned nr,
              const char **wrong);

@@ -1,10 +1,10 @@
-/* The bins of a trace that hold records of one use, list after list; for walks over them. */
+/* The bins of a trace that hold records of one use, list after list, for walks over them. */
 #ifndef TRACE_TRACE_PLACES_H
 #define TRACE_TRACE_PLACES_H
 
 #include "trace/trace_file.h"
 
-/* Where a bin stands among all: lists come one after the other, each in order. */
+/* The position of a bin: lists come one after the other, and bins of a list are in order. */
 struct bin_place {
 	uint32_t list; /* kind << 8 | level */
 	uint32_t sequence;
@@ -16,14 +16,16 @@ struct places {
 	size_t nr;
 };
 
-/* kind: or TRACE_ALL_EVENTS. 0 or -ENOMEM; to be given to places_fini() in either case. */
+/*
+ * kind may be TRACE_ALL_EVENTS. Returns 0 or -ENOMEM. places_fini() must be called in either case.
+ */
 int places_find(struct places *places, const struct trace *trace, enum bin_use use, uint32_t kind);
 void places_fini(struct places *places);
 
-/* How many lists there are. */
+/* Returns the number of lists. */
 uint32_t places_lists(const struct places *places);
 
-/* The end of the list that begins at a place. */
+/* Returns the end of the list that begins at a place. */
 const struct bin_place *places_list_end(const struct places *places, const struct bin_place *first);
 
 #endif
