@@ -26,7 +26,7 @@ static int compare_tids(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Those of one process, or none of one that has ended meanwhile. */
+/* Adds the threads of one process. A process that has ended meanwhile adds none. */
 static int put_threads(struct threads *threads, pid_t pid)
 {
 	DIR *dir = process_threads(pid);

@@ -46,7 +46,10 @@ static void forget_all(struct session *s)
 	}
 }
 
-/* What still runs has said nothing yet. Of who died unheard it is little that is not known. */
+/*
+ * Marks the totals of commands with running tasks as inexact: these tasks have reported nothing
+ * yet. Tasks that died without a report used too little to matter.
+ */
 static void forget_living(struct session *s)
 {
 	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
@@ -55,7 +58,10 @@ static void forget_living(struct session *s)
 				~(uint32_t)TRACE_THREAD_EXACT;
 }
 
-/* What all used is known even where nothing is told of tasks, and so of a command that is alone. */
+/*
+ * The total of all tasks is known even where tasks report nothing. If there is only one command,
+ * the total is this command's.
+ */
 static void take_total(struct session *s)
 {
 	struct trace_command *command, *only = NULL;

@@ -53,7 +53,10 @@ static _Noreturn void child(char **argv, char **environment, const sigset_t *mas
 	_exit(127);
 }
 
-/* Which belongs to root as long as we have more rights than our user, but for this moment. */
+/*
+ * Reads /proc/self/environ. The file belongs to root while we have more rights than our user, so
+ * the process is made dumpable for this moment.
+ */
 static char *original_environment(size_t *size)
 {
 	int dumpable = prctl(PR_GET_DUMPABLE), fd;

@@ -10,7 +10,7 @@
 
 /* Names, threads and modules beside the samples; those of large programs take more. */
 #define TABLES ((size_t)4 << 20)
-/* What a recorder has of memory beside its buffer, at most. */
+/* Upper bound of the recorder's memory beside its buffer. */
 #define RECORDER ((size_t)16 << 20)
 
 struct advice room_advise(size_t budget)

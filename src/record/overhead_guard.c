@@ -78,7 +78,10 @@ static bool has_trouble(const struct guard *guard)
 	return guard->throttled || guard->lost > guard->samples / MOST_LOST;
 }
 
-/* What the samples of counters took, by what one more of a clock would: their rate has no bound. */
+/*
+ * Estimates the time taken by counter samples, at the price that is assumed for a clock sample. The
+ * rate of counter samples has no bound.
+ */
 static double counters_price(const struct guard *guard)
 {
 	return 2.0 * (double)guard->price * (double)guard->unbounded;

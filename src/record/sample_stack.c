@@ -95,7 +95,10 @@ static bool between_programs(const struct space *space, const struct record *rec
 	return record->sample.in_kernel && !(pc >> 63) && !space_find(space, pc);
 }
 
-/* What calls the vsyscall page comes to the kernel, which tells that page as a part of its side. */
+/*
+ * A call into the vsyscall page enters the kernel, which reports this page as a part of its own
+ * call chain. Removes the first unwound frame, which would repeat it.
+ */
 static void join_vsyscall(struct sample_stack *s, const struct record *record, unsigned first)
 {
 	uint64_t *at = &s->frames[first];
@@ -197,7 +200,9 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
 		add_unwound(s, sampler, space, record);
 }
 
-/* What the address of a memory access belongs to, as far as is known without a look at the target.
+/*
+ * Returns the kind of memory at the accessed address, as far as it is known without reading the
+ * target's memory.
  */
 static enum memory_place place_of(const struct space *space, const struct record *record)
 {

@@ -17,7 +17,7 @@
 
 #define EXIT_ADAPTRACE 125
 
-/* What is started, if anything: the target, or what only measures time. */
+/* Returns the command to start: the target, or the command that ends the recording. NULL: none. */
 static char **to_launch(const struct options *options)
 {
 	return options->command ? options->command : options->until;
@@ -180,7 +180,7 @@ static int record_launched(struct session *s)
 	return run_launched(s);
 }
 
-/* What runs already. */
+/* Records processes that run already. */
 static int record_running(struct session *s)
 {
 	int err;

@@ -2,9 +2,9 @@
 #include "symbolize/modules/kernel_code.h"
 
 /*
- * What the kernel does not do more seldom costs the target no less. The recorder's own time is that
- * of unwinding, and so many levels further on a sixteenth of it is left: nothing to go without the
- * other samples for.
+ * Once the kernel cannot sample an event less often, the cost for the target stays. Closing levels
+ * then saves only the recorder's time for unwinding. After this many further levels a sixteenth of
+ * that time is left, which does not justify losing more samples.
  */
 #define LEVELS_FOR_OURSELVES 4
 

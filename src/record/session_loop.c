@@ -63,8 +63,9 @@ static void stop(struct session *s)
 }
 
 /*
- * As it has the terminal's. Of its CPU time it is told for itself; an alarm that was set before we
- * were started is not.
+ * Tells whether the target gets this signal from the kernel itself, as it does with signals of the
+ * terminal. A limit of CPU time applies to each process separately. An alarm that was set before
+ * the recorder started is sent to the recorder only.
  */
 static bool target_has(const struct signalfd_siginfo *info)
 {

@@ -26,7 +26,10 @@ static void learn_interval(struct session_source *kept, uint64_t time, unsigned 
 	kept->last = time;
 }
 
-/* What is expected between two samples of a level, ns; 0: that is too long to expect anything. */
+/*
+ * Returns the expected time between two samples of a level in ns, or 0 where it is too long to be
+ * of use.
+ */
 static uint64_t time_step(const struct session *s, const struct session_source *kept,
                           const struct sampler_source *source, unsigned level)
 {
@@ -38,7 +41,10 @@ static uint64_t time_step(const struct session *s, const struct session_source *
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }
 
-/* Occurrences of its event. To look for a prime number takes longer than to put a sample. */
+/*
+ * Returns how many occurrences of the event a sample stands for. The period is cached because
+ * finding a prime number takes longer than storing a sample.
+ */
 static uint64_t stands_for(const struct session *s, struct session_source *kept,
                            const struct sampler_source *source)
 {
@@ -131,7 +137,7 @@ static bool is_each_sampled(const struct session *s, const struct sampler_source
 	       sampler_base_period(s->sampler, (unsigned)source->event, source->cpu) == 1;
 }
 
-/* Who was where: nobody asks that of a sample that is not stored. */
+/* Fills in the stack and the thread. Samples that are not stored do not need them. */
 static void find_place(struct session *s, struct task *task, const struct record *record,
                        struct hmb_sample *sample)
 {

@@ -43,7 +43,10 @@ static void hurry(void)
 		syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/* What the guard asked for before the start is a reduction like any other. */
+/*
+ * Closes the levels below the initial shift. The guard's demand before the start counts as a
+ * reduction like any other.
+ */
 static void put_first_reductions(struct session *s)
 {
 	for (unsigned e = 0; e < s->options->nr_events; e++)
@@ -51,7 +54,7 @@ static void put_first_reductions(struct session *s)
 			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
 }
 
-/* Of time, of tasks and of what they and the recorder use. */
+/* Restarts the counts of time, tasks and CPU time of the target and the recorder. */
 static void count_from_now(struct session *s)
 {
 	tasks_begin(&s->tasks);

@@ -26,7 +26,7 @@ static void add_everyone(struct tasks *tasks)
 		closedir(processes);
 }
 
-/* Of whoever runs outside our PID namespace the kernel gives no number: all are process 0. */
+/* The kernel reports every process outside our PID namespace as process 0. */
 static void note_namespace(struct tasks *tasks)
 {
 	struct stat namespace;
@@ -53,8 +53,8 @@ static int open_cgroup(struct session *s)
 }
 
 /*
- * What happens between the opening and the look into /proc is in the rings, and entered over what
- * /proc said: a mapping that is told twice is the same.
+ * Records of changes between the opening and the reading of /proc are in the rings. They are
+ * entered after the state from /proc: entering the same mapping twice has no effect.
  */
 int session_open_wide(struct session *s)
 {

@@ -20,7 +20,7 @@
 #define LONG_NS    50000000
 #define NEARLY_ALL 32768.0
 
-/* What the kernel takes to copy, rounded up. */
+/* Time that the kernel needs to copy one KiB of stack, rounded up. */
 #define KIB_NS 150
 
 /* Whether an event can be opened once more, to copy more. */
@@ -44,7 +44,7 @@ static double largest_with_room(size_t room, double period)
 	return fmax(size, largest(room, LONG_NS / period));
 }
 
-/* As if all stacks were that deep. */
+/* Assumes that all stacks are as deep as the copy. */
 static double largest_affordable(const struct session *s, double period)
 {
 	double left = s->options->max_overhead * period - (double)s->guard.price;
@@ -123,7 +123,7 @@ static bool is_room(const struct session *s, uint32_t size, double rate)
 	return size <= largest(sampler_ring_size(s->sampler), rate * ROOM_NS / 1e9);
 }
 
-/* As if all that were cut went on to the end of the copy. */
+/* Assumes that all cut stacks reach the end of the larger copy. */
 static bool is_affordable(const struct session *s, uint32_t size, double rate)
 {
 	const struct stack_copy *copy = &s->stack.copy;

@@ -13,7 +13,7 @@
 
 #define COMM_SIZE 32
 
-/* What a process is called; nothing of one that is gone. */
+/* Reads the name of a process. It is empty if the process has ended. */
 static void read_comm(pid_t pid, char comm[COMM_SIZE])
 {
 	char path[64];
@@ -184,7 +184,7 @@ static void describe_calls(struct session *s)
 	event->unit = TRACE_CALLS;
 }
 
-/* Which rank this is, where calls will not tell; for who brings the ranks together. */
+/* Stores the MPI rank of the target, which merge needs where no recorded call reports it. */
 static void describe_rank(struct session *s, int32_t pid)
 {
 	const struct trace_process process = {
@@ -203,8 +203,8 @@ void summary_begin(struct session *s)
 }
 
 /*
- * Of a file that could not be opened nobody knows at which addresses its bytes are: what is found
- * by its build-id would name other functions.
+ * The segments of a file that could not be opened are unknown, so its addresses cannot be
+ * converted. A lookup by build-id would find wrong functions.
  */
 static bool is_unseen(const struct module *module)
 {
@@ -242,7 +242,7 @@ static uint32_t first_flags(const struct session *s)
 	       (s->one_kind ? TRACE_RUN_ONE_KIND : 0U);
 }
 
-/* Who is sampled. */
+/* Stores what is sampled: a command, processes or CPUs. */
 static void describe_target(struct session *s, struct trace_run *run)
 {
 	const struct options *options = s->options;

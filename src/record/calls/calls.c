@@ -266,7 +266,7 @@ void calls_drain(struct calls *calls)
 	bool read_now = false, knock = false;
 	int nr = epoll_wait(calls->poll_fd, events, 16, 0);
 
-	/* Who comes gets memory that who goes has left, so who goes is first. */
+	/* Remove ended processes first: new ones may reuse their slots. */
 	for (int i = 0; i < nr; i++) {
 		if (!events[i].data.ptr)
 			knock = true;

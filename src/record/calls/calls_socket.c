@@ -94,7 +94,7 @@ static const char *find_variable(char **environment, const char *name)
 	return NULL;
 }
 
-/* What is preloaded already stays, behind ours. */
+/* Keeps libraries that are preloaded already: they come after ours. */
 static int print_preload(char *text, const char *already, const char *library)
 {
 	if (!already || !*already || strstr(already, library))

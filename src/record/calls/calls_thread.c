@@ -18,7 +18,7 @@ struct calls_slot {
 	struct call_part parts[RING_SLOT_PARTS];
 };
 
-/* What the thread's records have said so far. */
+/* State that is decoded from the records of a thread so far. */
 struct calls_thread {
 	uint64_t ticks; /* the last leave */
 	uint64_t last;  /* the same, ns */
@@ -27,8 +27,9 @@ struct calls_thread {
 		bool continued;     /* more of it follows, perhaps in another round */
 	} entry;
 	struct call_requests requests;
-	/* What the calls of a slot are told by in a run; 0: they cannot be in one. Nobody has slot
-	 * 0. */
+	/*
+	 * Identify the calls of a slot in a run; 0: they cannot be in a run. Slot 0 is never used.
+	 */
 	uint32_t alikes[RING_SLOTS];
 	struct calls_slot slots[RING_SLOTS];
 };
@@ -269,7 +270,7 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		reader->process->malformed++;
 }
 
-/* As long as there are such. */
+/* Reads records up to the first one that is not a short repetition of a call. */
 static void read_shorts(const struct reader *reader, struct calls_ring *ring)
 {
 	const uint64_t *words = ring->words;

@@ -27,7 +27,7 @@ static bool is_elf(const struct module_file *file)
 	return true;
 }
 
-/* What has a build-id is an ELF file wherever it lies. */
+/* A file with a build-id is an ELF file, whatever its path is. */
 static bool is_file(const struct module_file *file)
 {
 	return file->path[0] == '/' && file->path[1] != '/' &&

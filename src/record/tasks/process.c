@@ -49,7 +49,7 @@ pid_t process_next(DIR *list)
 	struct dirent *entry;
 	pid_t pid = 0;
 
-	/* Of what has no number as its name, 0. */
+	/* strtol() returns 0 for an entry whose name is not a number. */
 	while (!pid && (entry = readdir(list)))
 		pid = (pid_t)strtol(entry->d_name, NULL, 10);
 	return pid;

@@ -53,7 +53,7 @@ bool process_times_runs(const struct process_times *times)
 	return !strchr("ZXx", times->state);
 }
 
-/* What started later has the number, but is another task. */
+/* Rejects a task that started after `time`: it is another task that reuses the number. */
 static bool read_since(pid_t pid, uint64_t time, struct process_times *times)
 {
 	return process_times_read(pid, times) && process_times_runs(times) &&

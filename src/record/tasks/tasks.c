@@ -179,7 +179,10 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
 	       process_cpu_time(task->tid, task->ended, own, children);
 }
 
-/* What was used since the kernel stopped observing, of this much at most, is nowhere. */
+/*
+ * Adds the CPU time since the kernel stopped observing the task to the missed time. `most` bounds
+ * it.
+ */
 static void note_missed(struct tasks *tasks, const struct task *task, uint64_t most)
 {
 	uint64_t since = sampler_now() - task->ended;
@@ -188,8 +191,9 @@ static void note_missed(struct tasks *tasks, const struct task *task, uint64_t m
 }
 
 /*
- * What its children used until now was seen as theirs, or is missing; what it used itself, the
- * kernel told, or it is what it has used by now.
+ * The CPU time of the task's children until now was observed as theirs or is missing. The CPU time
+ * of the task itself is the total that the kernel reported or, without a report, its CPU time so
+ * far.
  */
 static void note_unobserved(struct tasks *tasks, const struct task *task, uint64_t own,
                             uint64_t children)
@@ -224,7 +228,7 @@ static bool is_needed(const struct task *task)
 
 #define FOR_GOOD UINT64_MAX
 
-/* What still lives is looked at again when another grace has passed since `until`. */
+/* A task that still lives is checked again when another grace period has passed since `until`. */
 static void reap_oldest(struct tasks *tasks, uint64_t until)
 {
 	struct task *task = tasks->oldest_ended;
@@ -281,7 +285,10 @@ static void replace_process(struct tasks *tasks, pid_t pid)
 	}
 }
 
-/* Who was moved here and has told nothing hands down what /proc knows. */
+/*
+ * A parent that was moved into the observed cgroup may have had no records yet. It is then read
+ * from /proc, so that its child can inherit its name and mappings.
+ */
 static struct task *find_parent(struct tasks *tasks, const struct record *record)
 {
 	pid_t pid = (pid_t)record->fork.parent_pid, tid = (pid_t)record->fork.parent_tid;
@@ -474,13 +481,16 @@ void tasks_end(struct tasks *tasks)
 
 /* --- looking up ------------------------------------------------------------------------------- */
 
-/* What a CPU does when it has nothing to do belongs to process 0. */
+/* Process 0 has a fixed name: the kernel reports idle CPUs as process 0. */
 static uint32_t first_comm(const struct tasks *tasks, pid_t pid)
 {
 	return pid ? 0 : tables_comm(tasks->tables, tasks->nobody);
 }
 
-/* Who ran before we came, or was moved here, has told nothing: /proc does. */
+/*
+ * A process that ran before the recorder started, or was moved into the observed cgroup, had no
+ * records yet. It is read from /proc.
+ */
 static struct process *discover_process(struct tasks *tasks, pid_t pid)
 {
 	struct process *process = add_process(tasks, pid, NULL);

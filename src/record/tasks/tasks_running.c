@@ -168,7 +168,7 @@ bool tasks_gone(pid_t tid)
 	return kill(tid, 0) && errno == ESRCH;
 }
 
-/* What was counted of commands; not who lives, for records will tell what becomes of these. */
+/* Resets the counts of commands. The tasks themselves stay: later records report their changes. */
 static void forget_commands(struct tasks *tasks)
 {
 	struct trace_command *command;
@@ -185,7 +185,7 @@ void tasks_begin(struct tasks *tasks)
 	tasks_count_unobserved(tasks);
 	forget_commands(tasks);
 	for (struct task *task = tasks->tasks; task; task = task->hh.next) {
-		/* What said EXIT may live on, unobserved. */
+		/* A task with an EXIT record may live on, unobserved. */
 		if ((task->unobserved || task->ended) && !process_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
@@ -233,7 +233,7 @@ void tasks_note_dead(struct tasks *tasks)
 		task->dead = is_running_process(task) && !process_is_there(task->tid, tasks->now);
 }
 
-/* What dies leaves its cgroup, too. */
+/* Checks lives() a second time because a dying process leaves its cgroup, too. */
 static bool lives_elsewhere(const struct tasks *tasks, pid_t pid, const struct cgroup *cgroup)
 {
 	return lives(tasks, pid) && !cgroup_holds(cgroup, pid) && lives(tasks, pid);

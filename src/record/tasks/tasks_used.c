@@ -1,4 +1,6 @@
-/* What tasks used, by command and thread: exactly, as the kernel tells it with inherited events. */
+/*
+ * Exact totals of event 0 by command and thread, as the kernel reports them with inherited events.
+ */
 #include "record/tasks/process_times.h"
 #include "record/tasks/tasks.h"
 

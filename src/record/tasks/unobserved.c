@@ -10,7 +10,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* What is lost of a process whose parent waits for it faster than we do is no more than this. */
+/*
+ * Bounds the CPU time that is missed where a parent reaps a process before the recorder reads its
+ * clock.
+ */
 #define TICK_NS 10000000
 
 static void watch(const struct unobserved_list *list, int fd)
