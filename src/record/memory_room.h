@@ -1,6 +1,6 @@
 /*
- * Room for a run: in shared memory, without which a killed recorder leaves nothing, and in the
- * memory that there may be at all.
+ * Checks that a recording has enough memory: in /dev/shm, so that a killed recorder leaves a trace,
+ * and within the memory limit of the cgroup.
  */
 #ifndef RECORD_MEMORY_ROOM_H
 #define RECORD_MEMORY_ROOM_H
@@ -9,13 +9,18 @@
 
 #include <stddef.h>
 
-/* Whether a run of this budget may have a file in /dev/shm, and finds room there now. */
+/*
+ * Advises whether a recording with this budget may have a file in /dev/shm and finds room there
+ * now.
+ */
 struct advice room_advise(size_t budget);
 
-/* Whether a recorder with this budget may grow as far as it may come to. */
+/* Advises whether the cgroup's memory limit permits a recorder with this budget. */
 struct advice room_advise_memory(size_t budget);
 
-/* Whether the memory that is shared with a process for its calls may be a file of that size. */
+/*
+ * Advises whether the memory that is shared with an instrumented process may be a file of its size.
+ */
 struct advice room_advise_calls(void);
 
 #endif

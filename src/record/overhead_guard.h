@@ -1,16 +1,18 @@
 /*
- * The overhead guard: what sampling may cost, and what it does cost.
+ * The overhead guard keeps the cost of sampling within a share of the target's time.
  *
- * Two costs are watched, each against the same share of the target's time. Before the start: the
- * price of a sample on this machine, times two (real programs pay up to 1.9 times what a spinning
- * loop pays), times the frequency, of all clocks together; of counters the same while running, for
- * their frequency is not known before. Nor does a clock start faster than the kernel permits, which
- * throttles what does. While running: the recorder's own CPU time over the target's, as far as
- * samples can have caused it, whether the kernel throttles, and whether it loses more samples than
- * one in a hundred. Whatever exceeds its share in a window of a second slows sampling down by one
- * doubling of the period, by the same means as a full buffer does. A window ends early, after a
- * tenth of a second at least, once samples of counters have used up what a whole one may cost, or
- * most are lost.
+ * Before the start, the guard limits the frequency of all clocks together. The assumed price of a
+ * sample is twice the price measured on this machine, because real programs pay up to 1.9 times
+ * what a spinning loop pays. A clock also does not start faster than the kernel permits, because
+ * the kernel throttles faster ones. The frequency of counters is unknown before the start, so their
+ * samples are limited while sampling.
+ *
+ * While sampling, the guard compares the recorder's CPU time, as far as samples can have caused it,
+ * with the target's. It also watches whether the kernel throttles events and whether more than one
+ * sample in a hundred is lost. If one of these exceeds its limit in a window of one second, the
+ * sampling period doubles once, as it does for a full buffer. A window ends early, but not before a
+ * tenth of a second, when samples of counters have used up the share of a whole window or when most
+ * samples are lost.
  */
 #ifndef RECORD_OVERHEAD_GUARD_H
 #define RECORD_OVERHEAD_GUARD_H
@@ -19,40 +21,44 @@
 #include <stdint.h>
 
 struct guard {
-	double max_overhead; /* a share; 0: off */
-	uint64_t price;      /* of a sample, ns of the target's time */
-	unsigned nr_clocks;  /* that sample at the same time, and share what is allowed */
-	uint64_t max_rate;   /* samples a second on a CPU that the kernel permits; 0: any number */
+	double max_overhead; /* a share of the target's time; 0: off */
+	uint64_t price;      /* measured price of a sample, ns of the target's time */
+	unsigned nr_clocks;  /* clocks that sample at the same time and divide the allowed share */
+	uint64_t max_rate;   /* samples per second and CPU that the kernel permits; 0: no limit */
 	uint64_t since;      /* start of the window, ns */
-	uint64_t cpu_since;  /* the recorder's CPU time then */
+	uint64_t cpu_since;  /* the recorder's CPU time at the window's start, ns */
 	uint64_t target_ns;  /* CPU time of the target in the window */
-	uint64_t told_since; /* as guard_target_time() said at the window's start */
-	uint64_t others_ns;  /* that tasks, mappings and calls took in the window */
+	uint64_t told_since; /* value of guard_target_time() at the window's start */
+	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the window */
 	uint64_t samples;    /* taken in the window */
-	uint64_t unbounded;  /* of these, of counters: their rate is not known before the start */
-	uint64_t lost;       /* samples for which a ring had no room in the window */
-	uint64_t throttled;  /* how often the kernel throttled an event in the window */
-	uint64_t slowed;     /* when a window last cost too much, ns; 0: none did */
+	/* samples of counters among them: their rate is unknown before the start */
+	uint64_t unbounded;
+	uint64_t lost;      /* samples lost in the window because a ring was full */
+	uint64_t throttled; /* times that the kernel throttled an event in the window */
+	uint64_t slowed;    /* time of the last window that cost too much, ns; 0: none did */
 };
 
-/* Of one clock. */
+/* Initializes the guard for one clock. */
 void guard_init(struct guard *guard, double max_overhead, uint64_t price);
 
-/* Whether samples of the clocks with this period, ns, cost no more than their share. */
+/* Tells whether samples of the clocks with this period (ns) cost no more than their share. */
 bool guard_affords(const struct guard *guard, double period);
-/* The shift at which a clock with this base period costs no more than its share, unthrottled. */
+/*
+ * Returns the shift at which a clock with this base period costs no more than its share and is not
+ * throttled.
+ */
 unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
 
 /*
- * Where no clock is sampled that would tell it: the target's CPU time so far, ns; 0: it cannot be
- * told now. Without either, that of the CPUs that it can use stands for it.
+ * Sets the target's CPU time so far, ns, where no sampled clock measures it; 0: it is unknown now.
+ * Without a clock and without this time the guard assumes that the target uses all of its CPUs.
  */
 void guard_target_time(struct guard *guard, uint64_t target_ns);
 
-/* Whether the window that ends now cost too much. Windows start anew with each answer. */
+/* Tells whether the window has ended and cost too much. A new window starts when one has ended. */
 bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus);
 
-/* The recorder's CPU time so far, ns. */
+/* Returns the recorder's CPU time so far, ns. */
 uint64_t guard_cpu_time(void);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * The calls of instrumented targets (see preload/ring.h), from the first knock of a process to its
- * last call in the buffer.
+ * The calls of instrumented targets (see preload/call_ring.h), from the first request of a process
+ * to its last call in the buffer.
  *
- * A share of the budget is theirs. What goes when it is used up, the policy says: each call has a
- * level, and the lowest level goes first, whole. With `all` there is one level, and after it is
- * gone the targets are told to pass their calls straight through.
+ * Calls have a share of the budget. The policy gives each call a level. When the share is used up,
+ * all calls of the lowest level are removed. With the policy `all` there is one level; once it is
+ * removed, the targets stop recording calls.
  *
- * With the other policies a message belongs to one call: a send to the call that begins it, a
- * receive to the call that completes it, a collective to the call that begins it. So no half of
- * one is left when one of the two calls is given up. Within one class (point to point under
- * `class`) they go together anyway, and keep their requests.
+ * With the other policies each message belongs to one call only: a send to the call that begins it,
+ * a receive to the call that completes it, a collective to the call that begins it. So a message is
+ * never left half when one of its two calls is removed. Calls within one class (point to point
+ * under `class`) are removed together, so they keep their requests.
  */
 #ifndef RECORD_CALLS_CALLS_H
 #define RECORD_CALLS_CALLS_H
@@ -17,65 +17,79 @@
 #include "record/calls/calls_process.h"
 #include "record/tasks/tasks.h"
 
-#define CALLS_MAX_PROCESSES 4096 /* alive at once */
+#define CALLS_MAX_PROCESSES 4096 /* processes alive at the same time */
 
 struct calls;
 
 struct calls_config {
 	struct hmb *hmb;
-	unsigned kind; /* in the buffer */
+	unsigned kind; /* event number of calls in the buffer */
 	struct tables *tables;
 	struct tasks *tasks;
 	enum trace_policy policy;
 	uint64_t share;
-	uint64_t patience; /* ns that a target may wait rather than lose a call */
+	/* ns that a target may wait for room in its ring rather than lose a call */
+	uint64_t patience;
 };
 
-/* Listens for processes, before there are any. NULL with errno. */
+/* Starts to listen for processes, before any exists. Returns NULL with errno on failure. */
 struct calls *calls_open(void);
 void calls_close(struct calls *calls);
 
 /*
- * The environment for a target: this one, so that it and all its children come to us. To be freed;
- * it lives no longer than this one. NULL: no memory.
+ * Returns the environment for a target: a copy of `environment` that makes the target and all its
+ * children connect to the recorder. It is to be freed and must not outlive `environment`. Returns
+ * NULL if there is no memory.
  */
 char **calls_environment(const struct calls *calls, char **environment, const char *library);
 
-/* Where its calls go, from now on. 0 or -errno. */
+/* Sets where calls are stored from now on. Returns 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);
 
 /* Readable when there is something to do for calls_drain(). */
 int calls_poll_fd(const struct calls *calls);
-/* Takes in who comes and who goes and, when a round is due, what has been written. */
+/* Handles new and ended processes and, when a round is due, reads their calls. */
 void calls_drain(struct calls *calls);
-/* All calls of before this time have been read, ns; UINT64_MAX: there is nobody to make any. */
+/*
+ * Returns the time (ns) up to which all calls have been read. UINT64_MAX: there is no process that
+ * could make any.
+ */
 uint64_t calls_drained(const struct calls *calls);
 /*
- * A process executed another program at this time, ns: what it was until then is over. To be told
- * while its threads are known as those of the program before.
+ * Ends the calls of a process that executed another program at this time, ns. Call it while its
+ * threads are still known as those of the earlier program.
  */
 void calls_executed(struct calls *calls, pid_t pid, uint64_t time);
-/* No more is drained: calls that have not returned end now. */
+/* Ends calls that have not returned. No calls are read afterwards. */
 void calls_end(struct calls *calls);
 
-/* Keeps what the trace says about it up to date. */
+/* Updates the description of the calls in the trace. */
 void calls_progress(struct calls *calls);
 
-/* How many processes came. */
+/* Returns how many processes have connected. */
 uint64_t calls_nr_processes(const struct calls *calls);
-/* Processes that came in vain, and why the latest did: -errno; 0: there were too many. */
+/*
+ * Returns how many processes were refused, and the latest reason: -errno, or 0 if there were too
+ * many.
+ */
 uint64_t calls_refused(const struct calls *calls, int *err);
-/* A process mapped code: if that says so, its calls are missing because it did not reach us. */
+/*
+ * Counts a process whose calls are missing. The library in a target maps a memory file with a
+ * certain name if it does not reach the recorder; call this for each mapping.
+ */
 void calls_mapped(struct calls *calls, const char *name);
 uint64_t calls_unheard(const struct calls *calls);
-/* Whether there were communicators or files that the trace has no room for. */
+/* Tells whether the trace had no room for some communicators or files. */
 bool calls_refused_comms(const struct calls *calls);
-/* Records that made no sense. */
+/* Returns how many invalid records there were. */
 uint64_t calls_malformed(const struct calls *calls);
 
-/* The level of a call by a policy. */
+/* Returns the level of a call under a policy. */
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call);
-/* Gives each message to one call, as above: changes parts in place. How many are left. */
+/*
+ * Gives each message to one call, as described above. Changes parts in place and returns how many
+ * are left.
+ */
 unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * From the ticks that targets read to the clock of the samples. Both are read together now and
- * then; in between, time runs straight. The points are kept at growing distances: when there are
- * too many, every second goes.
+ * Converts the ticks that targets read to the clock of the samples. Both clocks are read together
+ * from time to time, and times between two readings are interpolated. If there are too many points,
+ * every second one is removed.
  */
 #ifndef RECORD_CALLS_CALLS_CLOCK_H
 #define RECORD_CALLS_CALLS_CLOCK_H
@@ -12,28 +12,35 @@
 
 struct calls_clock {
 	enum ring_clock source;
-	uint64_t now; /* RING_CLOCK_MONOTONIC: the last reading, ns */
-	unsigned nr;  /* points; the last one moves until it is far enough from the one before */
-	uint64_t distance; /* ns */
-	uint64_t error;    /* the longest that reading both clocks together took, ns */
+	uint64_t now; /* for RING_CLOCK_MONOTONIC: the last reading, ns */
+	/* points; the last one is replaced until it is far enough from the one before */
+	unsigned nr;
+	uint64_t distance; /* minimum distance of two points, ns */
+	uint64_t error;    /* longest time that reading both clocks together took, ns */
 	struct calls_point {
 		uint64_t ticks, ns;
 		double rate; /* ns per tick, up to the next point */
 	} points[CALLS_CLOCK_POINTS];
 };
 
-/* Chooses the processor's counter where it is invariant and the kernel trusts it, too. */
+/* Chooses the processor's time stamp counter if it is invariant and the kernel uses it, too. */
 void calls_clock_init(struct calls_clock *clock);
-/* Reads both clocks. What is converted should be of before the last time. */
+/* Reads both clocks. Times to convert should not be later than the last reading. */
 void calls_clock_read(struct calls_clock *clock);
-/* Never decreasing in ticks between two readings, and never later than the last. */
+/*
+ * Converts ticks to ns. Between two readings the result never decreases with ticks, and it is never
+ * later than the last reading.
+ */
 uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
 
-/* The same for many times, most of them since the last point that stays; until the next reading. */
+/*
+ * Converts many times faster: it covers the ticks since the last but one point and is valid until
+ * the next reading.
+ */
 struct calls_stretch {
 	const struct calls_clock *clock;
 	struct calls_point from;
-	uint64_t ticks; /* how far it goes; 0: nowhere */
+	uint64_t ticks; /* length of the stretch; 0: it is empty */
 };
 
 static inline struct calls_stretch calls_clock_stretch(const struct calls_clock *clock)
@@ -47,7 +54,7 @@ static inline struct calls_stretch calls_clock_stretch(const struct calls_clock 
 	return stretch;
 }
 
-/* So many ticks after its begin, and before its end. */
+/* Converts a time that many ticks after the begin of the stretch, and before its end. */
 static inline uint64_t calls_stretch_after(const struct calls_stretch *stretch, uint64_t ticks)
 {
 	return stretch->from.ns + (uint64_t)(int64_t)((double)(int64_t)ticks * stretch->from.rate);
@@ -62,7 +69,7 @@ static inline uint64_t calls_stretch_ns(const struct calls_stretch *stretch, uin
 	return calls_stretch_after(stretch, after);
 }
 
-/* Two readings, for tests. */
+/* Enters a reading of both clocks; for tests. */
 void calls_clock_note(struct calls_clock *clock, uint64_t ticks, uint64_t ns);
 
 #endif

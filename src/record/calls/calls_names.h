@@ -1,6 +1,6 @@
 /*
- * What the numbers in targets' records mean in the trace: each process has its own numbers for
- * regions and communicators, the trace has one entry for what is the same in all of them.
+ * Maps the numbers in the targets' records to entries of the trace. Each process numbers its
+ * regions and communicators itself; equal ones of all processes share one entry.
  */
 #ifndef RECORD_CALLS_CALLS_NAMES_H
 #define RECORD_CALLS_CALLS_NAMES_H
@@ -14,23 +14,23 @@
 struct calls_names {
 	struct tables *tables;
 	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
-	struct map64 regions, comms; /* entries by what they are */
-	uint32_t nr_alike;           /* of slots that were taken; see struct call */
-	bool refused_comms;          /* for want of room */
+	struct map64 regions, comms; /* entries by content */
+	uint32_t nr_alike;           /* last number given to a slot's calls; see struct call */
+	bool refused_comms;          /* a communicator found no room */
 };
 
 void calls_names_init(struct calls_names *names, struct tables *tables);
 void calls_names_fini(struct calls_names *names);
 
-/* The trace's region of an MPI call; NO_ENTRY: there is no room. */
+/* Returns the trace's region of an MPI call, or NO_ENTRY if there is no room. */
 uint32_t calls_names_mpi(struct calls_names *names, unsigned call);
-/* Of an MPI call, by its number; CLASS_USER for numbers that are none. */
+/* Returns the class of an MPI call, or CLASS_USER for a number that is not an MPI call. */
 enum call_class calls_names_class(unsigned call);
-/* The same of a region that a program named. */
+/* Returns the trace's region for a region that a program named, or NO_ENTRY. */
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class);
 /*
- * members: as for tables_add_comm(). 0 where there is no room: the first entry stands for
- * communicators that are not known.
+ * Returns the trace's entry of a communicator, or 0 if there is no room: entry 0 stands for unknown
+ * communicators. members: as for tables_add_comm().
  */
 uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
                           const uint32_t *members);

@@ -1,7 +1,7 @@
 /*
- * One instrumented process: its memory as the recorder sees it, and what its definitions said so
- * far. The process may write anything into that memory at any time: what is read is copied once,
- * and believed only where it makes sense.
+ * One instrumented process: the memory that it shares with the recorder, and the definitions that
+ * were read from it. The process may write anything into that memory at any time, so the recorder
+ * copies each value once and checks the copy.
  */
 #ifndef RECORD_CALLS_CALLS_PROCESS_H
 #define RECORD_CALLS_CALLS_PROCESS_H
@@ -14,20 +14,20 @@
 struct calls_process {
 	pid_t pid;
 	int pidfd;
-	uint64_t since; /* when it came, ns */
+	uint64_t since; /* time at which it connected, ns */
 	struct ring_process *shared;
 	struct calls_names *names;
 	const struct calls_clock *clock;
-	uint32_t entry; /* of the trace's processes; NO_ENTRY: none */
+	uint32_t entry; /* index in the trace's processes; NO_ENTRY: none */
 
-	uint64_t definitions; /* head, as looked at for this round */
+	uint64_t definitions; /* head of the definitions, as read for this round */
 	uint64_t heads[RING_MAX_THREADS];
-	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read of it */
+	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read from it yet */
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
 	struct {
-		uint32_t number; /* of the communicator whose members come; 0: none */
+		uint32_t number; /* communicator whose members are being received; 0: none */
 		uint32_t nr, filled;
 		uint32_t *members;
 		struct trace_comm comm;
@@ -35,18 +35,18 @@ struct calls_process {
 	uint64_t malformed;
 };
 
-/* Where calls go. */
+/* Receives the calls of a process. */
 struct calls_sink {
 	/*
-	 * A call of the process's thread with this tid. The call lives until the function returns,
-	 * which may set its thread, but change nothing else.
+	 * Receives a call of the thread with this tid. The call is valid until the function
+	 * returns. The function may set its thread, but nothing else.
 	 */
 	void (*put)(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
 	            struct call *call);
 	/*
-	 * Begins a run of calls of a thread, all like others before them, none of which is entered
-	 * before this time; these are the last requests. NULL: there are no runs. false: the next
-	 * call must be put first.
+	 * Begins a run of calls of one thread. Each of them equals an earlier call except for its
+	 * times, and none begins before `time`. `last` has the latest requests. NULL: runs are not
+	 * supported. Returns false if the next call must be passed to put() first.
 	 */
 	bool (*begin)(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
 	              const struct call_requests *last, struct call_run *run);
@@ -54,33 +54,37 @@ struct calls_sink {
 	void *arg;
 };
 
-/* New memory, to be sent as *fd, which is the caller's to close. NULL with errno. */
+/*
+ * Creates the shared memory. The caller sends *fd to the process and closes it. Returns NULL with
+ * errno on failure.
+ */
 struct calls_process *calls_process_new(pid_t pid, struct calls_names *names,
                                         const struct calls_clock *clock, int *fd);
 void calls_process_free(struct calls_process *process);
 
-/* Looks how far the process has come; what is behind that waits for the next round. */
+/* Reads how far the process has written. Later records wait for the next round. */
 void calls_process_look(struct calls_process *process);
 /*
- * Reads all calls up to there, in the order of their threads. What threads that have ended did not
- * return from lasted until now.
+ * Reads all calls up to that point, thread by thread. Calls from which an ended thread did not
+ * return end at `now`.
  */
 void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 /*
- * The process is gone, or lost to us: the same, and what no thread returned from lasted until now.
+ * Reads the last calls of a process that has ended or has lost its connection. All calls that did
+ * not return end at `now`.
  */
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 
-/* Calls that found no room, up to now. */
+/* Returns how many calls were lost so far because a ring was full. */
 uint64_t calls_process_lost(const struct calls_process *process);
 
-/* The trace's entry of the process, made when there is something to say; NULL: no room. */
+/* Returns the trace's entry of the process, which the first call creates; NULL: no room. */
 struct trace_process *calls_process_entry(struct calls_process *process);
 
-/* How full, in 1024ths, the fullest of its rings was when it was looked at. */
+/* Returns how full its fullest ring was at the last look, in 1024ths. */
 unsigned calls_process_fill(const struct calls_process *process);
 
-/* No more calls of these classes, a bit each, are wanted. */
+/* Tells the process to stop recording calls of these classes, one bit each. */
 void calls_process_close(struct calls_process *process, uint32_t classes);
 
 #endif

@@ -1,4 +1,4 @@
-/* The end of a call's way: its thread is found, and the policy asked. */
+/* Stores calls: finds the thread of a call and applies the policy. */
 #ifndef RECORD_CALLS_CALLS_PUT_H
 #define RECORD_CALLS_CALLS_PUT_H
 
@@ -6,21 +6,21 @@
 #include "record/tasks/outer_thread.h"
 
 struct calls_put {
-	struct calls_sink sink; /* it is this one's */
+	struct calls_sink sink; /* receives calls for this struct */
 	struct calls_config config;
-	uint64_t unknown_threads; /* calls of such */
+	uint64_t unknown_threads; /* calls whose thread is unknown */
 	struct outer_threads outer;
-	/* The thread of the call before; tids are looked up once a round. */
+	/* The thread of the previous call. Thread IDs are looked up once per round. */
 	const struct calls_process *last_process;
 	pid_t last_tid;
 	uint32_t last_thread;
-	uint32_t stored_thread; /* of the last call that was stored in this round */
+	uint32_t stored_thread; /* thread of the last call that was stored in this round */
 	unsigned stored_level;
 };
 
-/* Stays where it is from now on. */
+/* Initializes put, which must not move afterwards: its sink points to it. */
 void calls_put_begin(struct calls_put *put, const struct calls_config *config);
-/* A round begins, or a process is gone: what was found for the last call may have changed. */
+/* Forgets the thread of the last call. Call it when a round begins or a process has ended. */
 void calls_put_forget(struct calls_put *put);
 
 #endif

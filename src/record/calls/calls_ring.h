@@ -1,4 +1,4 @@
-/* A ring of a target, as far as it is read in one round. The target may write into it meanwhile. */
+/* A target's ring as it is read in one round. The target may write into it meanwhile. */
 #ifndef RECORD_CALLS_CALLS_RING_H
 #define RECORD_CALLS_CALLS_RING_H
 
@@ -29,15 +29,15 @@ static inline struct calls_ring calls_ring_open(struct calls_process *process,
 	return view;
 }
 
-/* The first word of what comes next, if there is anything: head and tail differ. */
+/* Returns the first word of the next record. head and tail must differ. */
 static inline uint64_t calls_ring_peek(const struct calls_ring *ring)
 {
 	return __atomic_load_n(&ring->words[ring->tail & (ring->size - 1)], __ATOMIC_RELAXED);
 }
 
 /*
- * Copies the next record, of at most RING_MAX_RECORD words. 0: there is no more. What makes no
- * sense ends the round: all that is there is thrown away.
+ * Copies the next record, of at most RING_MAX_RECORD words. Returns its length, or 0 if there is no
+ * more. An invalid record ends the round: the rest of the ring is discarded.
  */
 static inline size_t calls_ring_next(struct calls_process *process, struct calls_ring *ring,
                                      uint64_t *record)

@@ -4,10 +4,13 @@
 
 #include "record/calls/calls_process.h"
 
-/* Reads what was there when the process was looked at; and gives the ring of an ended one back. */
+/*
+ * Reads the calls that were in the ring when the process was looked at. Frees the ring if the
+ * thread has ended.
+ */
 void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t now,
                        const struct calls_sink *sink);
-/* What it did not return from lasted until now. */
+/* Ends the thread's calls that did not return: they lasted until `now`. */
 void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
                       const struct calls_sink *sink);
 

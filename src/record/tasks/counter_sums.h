@@ -1,9 +1,9 @@
 /*
  * The running totals of a stream of samples with counters.
  *
- * With per-CPU events the kernel's counts are the totals of the CPU. Inherited events are another
- * one for every CPU that a thread comes to run on, and every sampling period, each of which counts
- * for itself: what each added since it was last seen makes the totals of the thread.
+ * With per-CPU events the kernel's counts are the totals of the CPU. Inherited events have a
+ * separate count for each CPU that a thread has run on and for each sampling period. The total of a
+ * thread is the sum of the increments of all these counts.
  */
 #ifndef RECORD_TASKS_COUNTER_SUMS_H
 #define RECORD_TASKS_COUNTER_SUMS_H
@@ -15,24 +15,24 @@
 
 static_assert(COUNTER_MAX == 1 + COUNTERS_MAX, "a sample's totals are those of the whole group");
 
-/* Of one thread. */
+/* The totals of one thread. */
 struct counter_sums;
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct counter_sums *counter_sums_new(void);
 void counter_sums_free(struct counter_sums *sums);
 
 /*
- * Adds what a sample says to its thread's totals, which are returned. A count that makes no sense,
- * or for which there is no memory, adds nothing.
+ * Adds the counts of a sample to the totals of its thread and returns these. An invalid count, or
+ * one for which there is no memory, adds nothing.
  */
 const uint64_t *counter_sums_add(struct counter_sums *sums, unsigned nr,
                                  const struct record *record, const struct sampler_source *source);
 
-/* The thread goes on under another name, with totals of its own. */
+/* Starts new totals because the thread has changed its name. */
 void counter_sums_restart(struct counter_sums *sums);
 
-/* The counts of a sample as they are; zeros where they make no sense. */
+/* Copies the counts of a sample; invalid ones become 0. */
 void counter_counts(uint64_t counts[COUNTER_MAX], unsigned nr, const struct record *record);
 
 #endif

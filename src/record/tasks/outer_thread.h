@@ -6,7 +6,7 @@
 
 #define OUTER_THREADS 512
 
-/* Those that were found. To be zeroed. */
+/* Cache of the threads that were found. Initialize it with zeros. */
 struct outer_threads {
 	struct outer_thread {
 		pid_t pid, inner, outer; /* inner 0: none */
@@ -14,8 +14,8 @@ struct outer_threads {
 };
 
 /*
- * Our number for the thread that this process's own namespace calls inner. 0: /proc knows none, for
- * the thread has ended before it was asked for the first time, or may not be asked.
+ * Returns our thread ID for the thread that the process's own PID namespace calls `inner`. 0: it is
+ * not in /proc, because the thread ended before the first look-up or may not be read.
  */
 pid_t outer_thread(struct outer_threads *threads, pid_t pid, pid_t inner);
 

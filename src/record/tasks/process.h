@@ -7,16 +7,22 @@
 
 #define PROCESS_STAT_SIZE 1024
 
-/* The fields of /proc/PID/stat behind the name, the state first; NULL: there is no such task. */
+/*
+ * Returns the fields of /proc/PID/stat that follow the name, beginning with the state. NULL: there
+ * is no such task.
+ */
 const char *process_stat(pid_t pid, char text[PROCESS_STAT_SIZE]);
 
-/* The process that a thread belongs to; 0: there is no such thread. */
+/* Returns the process that a thread belongs to; 0: there is no such thread. */
 pid_t process_of(pid_t tid);
 
-/* All processes, or the threads of one, to be ended by closedir(). NULL with errno. */
+/*
+ * Lists all processes, or the threads of one; close it with closedir(). Returns NULL with errno on
+ * failure.
+ */
 DIR *process_all(void);
 DIR *process_threads(pid_t pid);
-/* The next of them; 0: none is left. */
+/* Returns the next ID of a list; 0: none is left. */
 pid_t process_next(DIR *list);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A descriptor that tells of the end of a process: one of pidfd_open() where there is that, from
- * Linux 5.3 on; else a timer, at which one has to look.
+ * A descriptor that becomes readable when a process ends: a pidfd from Linux 5.3 on, else a timer
+ * after which the caller checks the process.
  */
 #ifndef RECORD_TASKS_PROCESS_FD_H
 #define RECORD_TASKS_PROCESS_FD_H
@@ -8,10 +8,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Polls readable when the process may have ended. -errno; -EINVAL or -ENOENT: it is a thread. */
+/*
+ * Returns a descriptor that polls readable when the process may have ended, or -errno; -EINVAL or
+ * -ENOENT: pid is a thread.
+ */
 int process_fd_open(pid_t pid);
 
-/* Whether it has: its parent may still have to see that. */
+/* Tells whether the process has ended. Its parent need not have reaped it yet. */
 bool process_fd_ended(int fd, pid_t pid);
 
 #endif

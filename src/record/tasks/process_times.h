@@ -1,4 +1,4 @@
-/* The CPU time of processes and threads, as their clocks and /proc tell it, event or no event. */
+/* The CPU time of processes and threads, from their CPU clocks and /proc, independent of events. */
 #ifndef RECORD_TASKS_PROCESS_TIMES_H
 #define RECORD_TASKS_PROCESS_TIMES_H
 
@@ -13,23 +13,23 @@ struct process_times {
 	char state;
 };
 
-/* false: there is no such task. */
+/* Returns false if there is no such task. */
 bool process_times_read(pid_t pid, struct process_times *times);
-/* Whether it has not ended; its parent may have to see that yet. */
+/* Tells whether the task has not ended. A zombie counts as ended. */
 bool process_times_runs(const struct process_times *times);
 
-/* Whether a task that was there at a time (ns) runs, or is dying, which lasts on a busy machine. */
+/* Tells whether the task that had this ID at `time` (ns) still exists and is not a zombie. */
 bool process_is_there(pid_t tid, uint64_t time);
 /*
- * CPU time of a process that was there at a time and of its reaped children, ns; false: it is
- * dying, or has ended.
+ * Reads the CPU time (ns) of the process that had this ID at `time`, and of its reaped children.
+ * Returns false if it is dying or has ended.
  */
 bool process_cpu_time(pid_t pid, uint64_t time, uint64_t *own, uint64_t *children);
 
-/* CPU time of a process, its threads that ended included, ns; 0: it has ended. */
+/* Returns the CPU time of a process, ns, including its ended threads; 0: it has ended. */
 uint64_t process_used(pid_t pid);
 
-/* That of a thread until a time, ns, as far as it surely was before; 0: it has ended. */
+/* Returns a lower bound of the CPU time that a thread had used at `time`, ns; 0: it has ended. */
 uint64_t thread_used_by(pid_t tid, uint64_t time);
 
 #endif
