@@ -28,7 +28,7 @@ uint64_t bounds_traces_size(char *const *paths, size_t nr)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* What RLIMIT_DATA counts: private memory that can be written, touched or not. */
+/* Returns the memory that RLIMIT_DATA counts: private writable memory, touched or not. */
 static uint64_t memory_now(void)
 {
 	FILE *file = fopen("/proc/self/statm", "re");

@@ -1,13 +1,13 @@
 /*
- * Where a conversion goes: its name, what may be in the way there, and the writing. Complaints are
- * made here, too.
+ * The output of a conversion: its name, the check for files in the way, and the writing. These
+ * functions also report errors.
  */
 #ifndef CLI_CONVERT_OUTPUT_H
 #define CLI_CONVERT_OUTPUT_H
 
 #include "output/convert/convert.h"
 
-/* What a command line says of it. */
+/* The output as the command line describes it. */
 struct convert_output {
 	const struct converter *converter;
 	const char *from; /* the trace's file */
@@ -17,17 +17,22 @@ struct convert_output {
 	bool quiet;        /* shows no progress */
 };
 
-/* Its name, to be freed. NULL: no memory. */
+/* Returns the name of the output, to be freed. NULL: no memory. */
 char *convert_output_name(const struct convert_output *output);
-/* A folder for intermediate data of what has this name, to be freed. NULL: no memory. */
+/*
+ * Returns the name of a folder for the intermediate data of an output, to be freed. NULL: no
+ * memory.
+ */
 char *convert_output_scratch(const char *name);
 
 /*
- * Before a long conversion: 0, or -errno after a complaint. What appears meanwhile is found when
- * the result gets its name.
+ * Checks the output before a long conversion. Returns 0, or -errno after an error message. A file
+ * that appears later is found when the result gets its name.
  */
 int convert_output_check(const struct convert_output *output, const char *name);
-/* Converts into it; conversion->tick is its own. 0, or -errno after a complaint. */
+/*
+ * Converts into the output and sets conversion->tick. Returns 0, or -errno after an error message.
+ */
 int convert_output_write(const struct convert_output *output, struct conversion *conversion,
                          const char *name);
 

@@ -30,7 +30,7 @@ static const char *state_name(enum finding_state state)
 	return names[state];
 }
 
-/* What was said of an earlier one is not repeated. */
+/* Does not repeat the text of an earlier finding: it refers to that one. */
 static void print_finding(const struct findings *findings, size_t number)
 {
 	const struct finding *finding = &findings->list[number];

@@ -20,7 +20,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* What all looks share. */
+/* State that all checks share. */
 struct look {
 	struct findings *findings;
 	struct permission permission;
@@ -79,7 +79,7 @@ static bool look_at_sys(const struct look *look)
 	return known;
 }
 
-/* What needs the call is looked at only where there is one. */
+/* Checks perf_event_open() first: other checks need it and are skipped without it. */
 static bool look_at_call(const struct look *look)
 {
 	struct advice advice = machine_advise_call(&look->machine);

@@ -1,6 +1,6 @@
 /*
- * What a look at this machine finds: for everything that sampling needs or can use, whether it is
- * there, and what would change it.
+ * Examines this machine: tells for everything that sampling needs or can use whether it is
+ * available and how to make it available.
  */
 #ifndef CLI_DOCTOR_FINDINGS_H
 #define CLI_DOCTOR_FINDINGS_H
@@ -11,15 +11,15 @@
 
 enum finding_state {
 	FINDING_WORKS,
-	FINDING_LIMITED, /* it works, but there is more to have */
+	FINDING_LIMITED, /* it works, but not in full */
 	FINDING_MISSING,
 };
 
 struct finding {
 	const char *name;
 	enum finding_state state;
-	char says[WHY_SIZE];    /* what works, or what stands in the way */
-	char way_out[WHY_SIZE]; /* "": nothing to change, or nothing that would */
+	char says[WHY_SIZE];    /* what works, or the obstacle */
+	char way_out[WHY_SIZE]; /* "": no change is needed, or none would help */
 };
 
 #define FINDINGS_MAX 32
@@ -27,10 +27,10 @@ struct finding {
 struct findings {
 	struct finding list[FINDINGS_MAX];
 	size_t nr;
-	bool can_sample; /* at least the user side of own processes */
+	bool can_sample; /* at least user code of own processes can be sampled */
 };
 
-/* Looks at everything; takes a tenth of a second. */
+/* Makes all checks. This takes a tenth of a second. */
 void findings_make(struct findings *findings);
 
 #endif

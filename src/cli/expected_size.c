@@ -1,6 +1,9 @@
 #include "cli/expected_size.h"
 
-/* What comes first is not like the rest: heads, and the short lives of a build's first commands. */
+/*
+ * The beginning of an output does not represent the rest: it has headers and the short-lived first
+ * commands of a build. Estimates start after ENOUGH bytes and leave out the first HEAD bytes.
+ */
 #define ENOUGH ((int64_t)64 << 20)
 #define HEAD   ((int64_t)1 << 20)
 

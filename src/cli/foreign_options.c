@@ -49,7 +49,7 @@ const char *habit_command(const char *name)
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* As an option of argp; the way takes the place of its text. */
+/* A foreign option as a hidden option of argp, with the advice in place of its help text. */
 #define HABIT(name, key, way)                                               \
 	{                                                                   \
 		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, way, 0 \
@@ -227,7 +227,7 @@ static void show_help(struct argp_state *state, unsigned flags)
 	argp_state_help(state, stdout, flags);
 }
 
-/* As if the file had been named without the option. */
+/* Handles the file as if it were an argument without an option. */
 static error_t take_input(char *file, struct argp_state *state)
 {
 	const struct parsing *parsing = (const void *)state->root_argp;
@@ -299,7 +299,10 @@ static bool abbreviates_ours(const char *word, const struct argp_option *options
 	return false;
 }
 
-/* What is short for an option of ours is not ambiguous because others have one that begins so. */
+/*
+ * Keeps abbreviations of our options unambiguous: removes foreign options that begin with the same
+ * word.
+ */
 static void make_way(struct argp_option *habits, const struct argp *argp, char *const *words)
 {
 	for (; *words; words++)

@@ -1,4 +1,4 @@
-/* What the commands take that make a trace of a recorder's memory: [-o OUT] [FILE]. */
+/* The arguments of the commands that make a trace from a recorder's memory: [-o OUT] [FILE]. */
 #ifndef CLI_IMAGE_COMMAND_H
 #define CLI_IMAGE_COMMAND_H
 
@@ -13,8 +13,8 @@ struct image_command {
 };
 
 /*
- * Parses it for the command argv[0]; output_help and doc are as argp wants them. False: wrong
- * usage, which was told.
+ * Parses the arguments of the command argv[0]. output_help and doc are in the form that argp wants.
+ * Returns false after reporting wrong usage.
  */
 bool image_command_parse(struct image_command *command, int argc, char **argv,
                          const char *output_help, const char *doc);

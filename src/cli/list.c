@@ -117,7 +117,7 @@ static void print_row(const struct row *row, int name_width, int source_width, i
 		printf("  %.*s\n", screen > used + 2 ? screen - used - 2 : 0, row->description);
 }
 
-/* Of those that cannot be opened, which follow. */
+/* Prints the heading of the events that cannot be opened. */
 static void print_rest_heading(const struct listing *list)
 {
 	size_t nr = 0;

@@ -44,9 +44,9 @@ static int usage(FILE *to, int status)
 }
 
 /*
- * Who was started without one of the standard descriptors must not get another file for it, and
- * messages into that; output that has no place to go is an error. What we execute is without them
- * again.
+ * Opens /dev/null for standard descriptors that are missing. Otherwise another file would get such
+ * a descriptor and messages would be written into it. The modes make reading or writing fail. The
+ * descriptors are closed when another program is executed.
  */
 static void fill_standard_descriptors(void)
 {
@@ -58,10 +58,11 @@ static void fill_standard_descriptors(void)
 
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", flags[fd] | O_CLOEXEC); /* which is the lowest free one */
+			/* open() returns the lowest free descriptor */
+			open("/dev/null", flags[fd] | O_CLOEXEC);
 }
 
-/* Of help and the version; other output is flushed, and its errors told, by the commands. */
+/* Flushes help and version texts. Commands flush their own output and report its errors. */
 static void flush_output(void)
 {
 	if (ferror(stdout) || !fflush(stdout))

@@ -110,7 +110,10 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		    "show is that of some ranks");
 }
 
-/* What has the output's name is kept as the old one, which may be an input as well. */
+/*
+ * Rejects an input that the merge would replace. An existing output file is kept under its name
+ * with .old, which may be the name of an input, too.
+ */
 static int check_inputs(const struct merge_command *command)
 {
 	char old[PATH_MAX];

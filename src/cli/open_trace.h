@@ -1,4 +1,4 @@
-/* What the commands that read a trace have in common. */
+/* Functions that all commands that read a trace share. */
 #ifndef CLI_OPEN_TRACE_H
 #define CLI_OPEN_TRACE_H
 
@@ -6,22 +6,29 @@
 
 #define DEFAULT_TRACE "adaptrace.atr"
 
-/* Takes an argument as the one trace that a command reads; *path is NULL until there is one. */
+/* Takes an argument as the only trace that a command reads. *path is NULL before that. */
 void reading_take(const char **path, const char *arg);
 
-/* The same of the event that it is about. */
+/* Takes an argument as the only event that a command reads. *event is NULL before that. */
 void reading_take_event(const char **event, const char *arg);
 
-/* The one trace of a command, within its bounds (bounds.h). NULL: told on standard error. */
+/*
+ * Opens the only trace of a command and sets the command's bounds (bounds.h). Returns NULL after
+ * reporting the error on standard error.
+ */
 struct trace *reading_open(const char *path);
-/* One of several, whose bounds are set. */
+/* Opens one of several traces; the bounds are set already. */
 struct trace *reading_open_bounded(const char *path);
 
-/* The event of that name; -ENOENT: told on standard error. */
+/*
+ * Finds the event of that name. Returns 0, or -ENOENT after reporting the error on standard error.
+ */
 int reading_find_event(const struct trace *trace, const char *path, const char *name,
                        uint32_t *event);
 
-/* The exit status of a command that wrote to standard output: err or a write error is told. */
+/*
+ * Returns the exit status of a command that wrote to standard output. Reports err or a write error.
+ */
 int reading_done(const char *path, int err);
 
 #endif

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * What launchers tell a rank before it calls MPI_Init. Slurm gives numbers to its batch scripts and
- * shells, too; srun makes steps.
+ * Reads the rank from the variables that launchers set before MPI_Init(). Slurm sets SLURM_PROCID
+ * in batch scripts and shells, too; only steps of srun have SLURM_STEP_ID.
  */
 static const char *mpi_rank(void)
 {
@@ -43,7 +43,7 @@ static bool append(char name[PATH_MAX], const char *text)
 	return true;
 }
 
-/* What %letter stands for; NULL: nothing. */
+/* Returns the expansion of %letter; NULL: there is none. */
 static const char *expansion(char letter, char buffer[HOST_NAME_MAX + 1])
 {
 	switch (letter) {

@@ -47,7 +47,7 @@ static bool in_foreground(void)
 
 /* --- the screen ------------------------------------------------------------------------------- */
 
-/* What continues a UTF-8 character or changes colours takes no place. */
+/* Counts the columns of a text. Continuation bytes of UTF-8 and colour sequences take no column. */
 static void count_character(struct pager *pager, char c)
 {
 	if (pager->in_escape) {
@@ -91,7 +91,10 @@ static int add_attributes(posix_spawnattr_t *attributes)
 	                                                               POSIX_SPAWN_SETSIGDEF);
 }
 
-/* What is no single word is a command of the shell. */
+/*
+ * Starts the pager. A command with more than one word or with special characters is run by the
+ * shell.
+ */
 static int spawn(struct pager *pager, int input)
 {
 	char shell[] = "sh", option[] = "-c", *command = strdup(pager->command);
@@ -160,7 +163,10 @@ static void finish(struct pager *pager)
 
 /* --- the stream ------------------------------------------------------------------------------- */
 
-/* That less is not there is no more than a wish of ours. */
+/*
+ * Starts the pager and passes it the held text. A failure is reported only if the user chose the
+ * pager: less is merely the default.
+ */
 static void release(struct pager *pager)
 {
 	int errnum = start(pager);

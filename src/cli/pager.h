@@ -1,4 +1,4 @@
-/* What is longer than the terminal goes to a pager, as with git. */
+/* Sends output that is longer than the terminal to a pager, as git does. */
 #ifndef CLI_PAGER_H
 #define CLI_PAGER_H
 
@@ -6,15 +6,15 @@
 #include <stdio.h>
 
 /*
- * A stream for text: standard output itself where that is no terminal, or paging is not wanted.
- * Else what is written is held back until it is known to fill the screen: then a pager is started
- * for it, the one that ADAPTRACE_PAGER or PAGER names, or less. Who starts none gets everything on
- * standard output.
+ * Returns a stream for text. It is standard output itself if that is not a terminal or if paging is
+ * not wanted. Otherwise the text is held back until it is known to fill the screen. Then a pager is
+ * started: ADAPTRACE_PAGER, PAGER or less. If no pager can be started, all text goes to standard
+ * output.
  */
 FILE *pager_open(bool wanted);
 /*
- * Shows what is held back, or waits until the user has left the pager. Who leaves it early wants no
- * more: that is no error. Write errors are those of standard output.
+ * Shows the text that is held back, or waits until the user has left the pager. Leaving the pager
+ * early is not an error. Write errors are those of standard output.
  */
 void pager_close(FILE *to);
 

@@ -132,7 +132,7 @@ static bool has_ranks(const struct trace *trace)
 	return false;
 }
 
-/* What is wanted of the trace and is not in it. */
+/* Reports that the wanted part is not in the trace. */
 static void say_nobody(const struct trace *trace, const char *path, const char *wanted)
 {
 	bool rank = !strncmp(wanted, "rank=", 5);

@@ -336,7 +336,7 @@ static error_t parse_stacks(struct options *options, int key, const char *arg)
 	}
 }
 
-/* Whom to sample, and when. */
+/* Parses the options that choose the target and the time of sampling. */
 static error_t parse_target(struct options *options, int key, const char *arg)
 {
 	switch (key) {
@@ -368,7 +368,7 @@ static error_t parse_target(struct options *options, int key, const char *arg)
 	}
 }
 
-/* What to sample, and how often. */
+/* Parses the options that choose the events and their rate. */
 static error_t parse_sampling(struct options *options, int key, const char *arg)
 {
 	switch (key) {

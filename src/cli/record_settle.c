@@ -174,7 +174,7 @@ static int settle_branches(struct options *options)
 	return 0;
 }
 
-/* What recovers a trace knows it by this name. */
+/* Resolves the folder of the trace: recovery finds the trace by this name. */
 static void find_place(const char *path, char place[PATH_MAX])
 {
 	char copy[PATH_MAX], name[PATH_MAX], real[PATH_MAX];
@@ -229,7 +229,7 @@ static int settle_proc(void)
 	return say_advice("cannot record: ", &advice) ? -ENOENT : 0;
 }
 
-/* Who may not sample whole CPUs is told so before anything else is tried. */
+/* Reports a missing permission to sample whole CPUs before anything else is tried. */
 static int settle_wide(const struct options *options)
 {
 	struct permission permission;
@@ -257,7 +257,7 @@ static int settle_calls(const struct options *options)
 	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
 }
 
-/* Which options say nothing, or something else, where others are given. */
+/* Rejects combinations of options that contradict each other or have no effect. */
 static int settle_combination(const struct options *options)
 {
 	const bool running = options->nr_attach || options->wide;

@@ -1,13 +1,13 @@
 /*
- * What the options of record come to on this machine: which events, which sides of them are
- * permitted, where the trace goes.
+ * Completes the options of record for this machine: the events, the sides of them that are
+ * permitted, and the place of the trace.
  */
 #ifndef CLI_RECORD_SETTLE_H
 #define CLI_RECORD_SETTLE_H
 
 #include "record/config.h"
 
-/* 0, or not after saying what is wrong. */
+/* Returns 0, or another value after reporting an error. */
 int settle_options(struct options *options);
 
 #endif

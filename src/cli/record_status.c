@@ -14,7 +14,7 @@
 #define SHOW_EVERY_TICKS 5
 #define LEAST_ROWS       3 /* that a terminal must have to spare one */
 
-/* What terminals understand: all of them from the VT100 on. */
+/* Control sequences that all terminals from the VT100 on understand. */
 #define MAKE_ROOM  "\033D\033[A" /* below the cursor */
 #define NOTE_PLACE "\0337"
 #define GO_BACK    "\0338"

@@ -18,7 +18,7 @@ static void warn_of_delay(const struct session *s)
 	say("nothing was sampled: the end came after %s, and --delay is %s", waited, delay);
 }
 
-/* That a short program was not sampled needs no word here. */
+/* Warns of events without samples. A program that was too short to be sampled gets no warning. */
 static void warn_of_silence(const struct session *s)
 {
 	const struct trace_event *event;
@@ -38,7 +38,10 @@ static void warn_of_silence(const struct session *s)
 	}
 }
 
-/* That they had to share the hardware is said with what they counted. */
+/*
+ * Warns of counters that could not be read. Sharing of the hardware by counters is reported with
+ * their counts.
+ */
 static void warn_of_counters(const struct session *s)
 {
 	const struct trace_counter *counter;
@@ -90,7 +93,7 @@ static void warn_of_memory(const struct session *s)
 	say("/dev/shm became full: the buffer could not grow beyond %s", size);
 }
 
-/* Those that outgrew their share of the memory. */
+/* Warns of calls that were removed because their share of the memory was full. */
 static void warn_of_dropped_calls(const struct session *s)
 {
 	const struct trace_event *calls = tables_event(s->tables, s->options->nr_events);

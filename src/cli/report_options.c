@@ -97,7 +97,7 @@ static bool has_trees(const struct report_options *options)
 	return options->tree || options->direction != PROFILE_ALL;
 }
 
-/* Of what functions are asked for by their callers and callees. */
+/* Tells whether the rows name functions, which callers and callees require. */
 static bool keys_name_functions(const struct report_options *options)
 {
 	unsigned keys = 0;

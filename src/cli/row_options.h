@@ -1,4 +1,4 @@
-/* What the command lines of those who print rows have in common. */
+/* Options that all commands that print rows share. */
 #ifndef CLI_ROW_OPTIONS_H
 #define CLI_ROW_OPTIONS_H
 
@@ -12,39 +12,42 @@ enum row_option {
 	OPT_NO_INLINE,
 	OPT_WIDTH,
 	OPT_NO_PAGER,
-	OPT_OTHERS, /* a command's own are from here on */
+	OPT_OTHERS, /* the options of single commands begin here */
 };
 
-/* Rows of both options tables. */
+/* Entries that two option tables share. */
 #define WIDTH_OPTION "width", OPT_WIDTH, "N", 0, "fit the output into this many columns"
 #define NO_PAGER_OPTION \
 	"no-pager", OPT_NO_PAGER, NULL, 0, "print directly, even what is longer than the terminal"
 
 struct row_options {
-	const char *event; /* as written: what it means depends on the trace */
+	const char *event; /* as given: its meaning depends on the trace */
 	bool json;
-	bool sorted; /* keys were given */
+	bool sorted; /* sort keys were given */
 	bool no_pager;
 	struct report_options report;
 };
 
-/* Functions and their modules, of all of a run. */
+/* Sets the default: rows of functions and their modules, for the whole run. */
 void row_options_init(struct row_options *rows);
 /*
- * Takes an option that they have in common: 'e', 'j', 's', 'q' and those above; else
- * ARGP_ERR_UNKNOWN. Nonsense is told, and ends the program.
+ * Takes an option that these commands share: 'e', 'j', 's', 'q' and those above. Returns
+ * ARGP_ERR_UNKNOWN for other options. An invalid argument is reported and ends the program.
  */
 int row_options_parse(struct row_options *rows, int key, char *arg);
-/* A number of rows or levels, likewise. */
+/* Parses a number of rows or levels. An invalid number is reported and ends the program. */
 uint32_t row_options_limit(const char *what, const char *text);
 /*
- * Behind the last option: that --all and --limit exclude each other, but where --all is about more
- * than rows.
+ * Checks after the last option that --all and --limit are not given together. all_is_more: --all
+ * affects more than rows, and both are permitted.
  */
 void row_options_check(const struct row_options *rows, bool all_is_more);
-/* Then: how many rows, and for what kind of terminal. */
+/* Completes the options after the check: the number of rows and the kind of terminal. */
 void row_options_complete(struct row_options *rows);
-/* Whether a trace has what its rows are to be told apart by; false: told on standard error. */
+/*
+ * Tells whether a trace has the data that the sort keys need. Returns false after reporting the
+ * error on standard error.
+ */
 bool row_options_fit(const struct row_options *rows, const struct trace *trace, const char *path);
 
 #endif

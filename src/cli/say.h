@@ -1,4 +1,4 @@
-/* What adaptrace says on standard error: one line, "adaptrace: …". */
+/* Messages on standard error: one line each, "adaptrace: …". */
 #ifndef CLI_SAY_H
 #define CLI_SAY_H
 
@@ -9,10 +9,13 @@
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What stands in the way, and the way out, behind this beginning; false: nothing does. */
+/*
+ * Prints `begin`, then the obstacle and the way out. Returns false and prints nothing if there is
+ * no obstacle.
+ */
 bool say_advice(const char *begin, const struct advice *advice);
 
-/* What these flags of a run warn of. */
+/* Prints the warnings for these flags of a run. */
 void say_flags(uint32_t flags);
 struct trace;
 struct trace_run;
@@ -23,7 +26,7 @@ void say_callers(const struct trace *trace);
 /* What the report tells of stacks that do not reach their root, where these are many. */
 void say_cut_stacks(const struct trace_run *run);
 
-/* The same of options that are none: ends the program with argp_err_exit_status. */
+/* Reports wrong usage and ends the program with argp_err_exit_status. */
 void say_usage(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is mapped at this address, in path; false: no file. */
+/* Finds the file that is mapped at this address; false: there is none. */
 static bool find_mapped(uintptr_t at, char path[PATH_MAX])
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

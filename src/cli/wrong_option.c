@@ -11,7 +11,7 @@
 
 #define MORE "; see 'adaptrace help %s'"
 
-/* What is found under a name, or under the beginning of it, which several may have. */
+/* The option that matches a name or the beginning of one; several may match. */
 struct search {
 	const struct argp_option *found;
 	bool exact, several;
@@ -65,7 +65,7 @@ static void suggest_names(struct suggest *suggest, const struct argp_option *o)
 	}
 }
 
-/* Those of other profilers are none to be meant. */
+/* Reports an unknown option. Options of other profilers are never suggested. */
 static _Noreturn void tell_unknown(const struct argp_state *state, const char *option,
                                    const char *command)
 {
