@@ -1,12 +1,12 @@
 /*
- * A recording: everything that it consists of, put together.
+ * A recording with all its parts.
  *
  *     sampler_next → tasks_record | session_sample → sample_stack_build → hmb_put   while it runs
  *     trace_write                                                                  once, at the end
  *
- * session.c sets it up and ends it, session_loop.c runs it. Who sampled what, and whom, is
- * session_open.c, attach.c or session_wide.c; what is made of it session_drain.c and
- * session_sample.c; what is missing in it session_warnings.c.
+ * session.c sets it up and ends it, and session_loop.c runs it. session_open.c, attach.c and
+ * session_wide.c open the events. session_drain.c and session_sample.c process the records.
+ * record_warnings.c reports what is missing.
  */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
@@ -22,21 +22,24 @@
 #include "hmb/hmb.h"
 #include "perf/machine/cgroup.h"
 
-/* Of an event on a CPU. */
+/* State of an event on a CPU. */
 struct session_source {
-	struct stream stream;    /* of its samples, where streams are of CPUs: SAMPLER_CGROUP */
-	uint64_t throttled;      /* times */
-	uint64_t heard;          /* of event 0: when the CPU's last sample was, ns */
-	uint64_t last, interval; /* of counters: when its last sample was, and the usual time
-	                            between two at the base period, ns */
-	uint64_t period;         /* occurrences at this shift; 0: not asked for yet */
+	/* stream of its samples, if each CPU has its own (SAMPLER_CGROUP) */
+	struct stream stream;
+	uint64_t throttled; /* number of times that the kernel throttled it */
+	uint64_t heard;     /* for event 0: time of the CPU's last sample, ns */
+	/*
+	 * for counters: time of the last sample, and usual time between two at the base period, ns
+	 */
+	uint64_t last, interval;
+	uint64_t period; /* occurrences per sample at this shift; 0: not computed yet */
 	unsigned shift;
 };
 
 struct session {
 	const struct options *options;
 
-	/* Its parts, in the order in which they come to be. */
+	/* Its parts, in the order of their creation. */
 	struct stderr_writer messages;
 	struct wakers wakers;
 	struct cgroup cgroup; /* fd -1: none */
@@ -52,40 +55,45 @@ struct session {
 
 	/* How it samples. */
 	enum sampler_way way;
-	unsigned nr_counters;               /* as the options say, or 0: they cannot be read */
-	unsigned shift[SAMPLER_MAX_EVENTS]; /* in force in the kernel, as far as asked for */
-	bool one_kind;                      /* of several kinds of cores is seen */
+	/* number of counters of the options, or 0: they cannot be read */
+	unsigned nr_counters;
+	/* shift that the kernel uses, or was last asked to use */
+	unsigned shift[SAMPLER_MAX_EVENTS];
+	bool one_kind; /* only one of several kinds of cores is sampled */
 
 	/* What samples left behind. */
 	struct session_source *sources; /* [event][cpu] */
-	uint64_t nr_streams;            /* numbers given so far */
-	uint64_t counts[COUNTER_MAX];   /* of the sample at hand */
-	/* What the target's process did before it was the target, of events that are all sampled:
-	   of others nobody knows exactly. */
+	uint64_t nr_streams;            /* stream numbers given so far */
+	uint64_t counts[COUNTER_MAX];   /* counts of the current sample */
+	/*
+	 * Occurrences in the target's process before it executed its program. They are known only
+	 * for events of which every occurrence is sampled.
+	 */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
-	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* taken, as of the guard's last step */
+	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
 	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
-	bool noted_modules[FRAME_MAX_MODULES]; /* in the tables */
-	size_t buffer_size;                    /* as it would be if memory is never refused */
+	bool noted_modules[FRAME_MAX_MODULES]; /* modules that are in the tables */
+	size_t buffer_size;                    /* size of the buffer if memory is never refused */
 
-	/* Of its course. */
-	bool sampling;       /* has started */
-	bool over;           /* the target has ended, or we are told to end */
-	bool until_ended;    /* the command that is recorded until it ends */
-	unsigned status_row; /* of the terminal, where the status line stands; 0: nowhere */
-	uint64_t start;      /* of sampling, ns */
-	uint64_t cpu_start;  /* the recorder's CPU time then */
-	uint64_t waited;     /* ns, where it ended before it started */
-	uint64_t seen_ended; /* tasks, as of the last tick */
-	int refused_signal;  /* that ended the recording, for the target may not be sent it; 0: none
-	                      */
-	char *beside;        /* where the trace is, if not under its name */
-	unsigned ticks;      /* so far */
-	unsigned nr_attached; /* processes that live */
-	int target_fd;        /* readable: the target has ended, or one of those attached to; -1 */
+	/* Progress of the recording. */
+	bool sampling;       /* sampling has started */
+	bool over;           /* the target has ended, or the recorder was asked to end */
+	bool until_ended;    /* the command whose end ends the recording has ended */
+	unsigned status_row; /* row of the terminal with the status line; 0: none */
+	uint64_t start;      /* start of sampling, ns */
+	uint64_t cpu_start;  /* the recorder's CPU time at the start, ns */
+	uint64_t waited;     /* ns until it ended, if sampling did not start */
+	uint64_t seen_ended; /* tasks that had ended at the last tick */
+	/* signal that ended the recording because it could not be sent to the target; 0: none */
+	int refused_signal;
+	char *beside;         /* name of the trace, if not the wanted one */
+	unsigned ticks;       /* ticks so far */
+	unsigned nr_attached; /* attached processes that still live */
+	/* readable when the target or an attached process has ended; -1: none */
+	int target_fd;
 };
 
-/* What is kept of where a record came from. */
+/* Returns the state of the event and CPU that a record came from. */
 static inline struct session_source *session_source(const struct session *session,
                                                     const struct sampler_source *source)
 {
@@ -98,7 +106,7 @@ static inline struct session_source *session_source(const struct session *sessio
  * Returns the exit status.
  */
 int session_run(const struct options *options, const sigset_t *mask);
-/* What may help where a recording cannot be set up for this error, an -errno: "; ..." or "". */
+/* Returns a remedy for a recording that cannot be set up because of this -errno: "; ..." or "". */
 const char *session_way_out(int err);
 
 /* --- before it samples ------------------------------------------------------------------------ */
@@ -107,9 +115,9 @@ const char *session_way_out(int err);
 void session_choose_way(struct session *session);
 /* Puts the target into its cgroup where it did not start there; the ladder, if that fails. */
 void session_join_cgroup(struct session *session);
-/* Says so where the way that was chosen cannot see all kinds of cores. */
+/* Reports it if the chosen way cannot see all kinds of cores. */
 void session_note_cores(struct session *session);
-/* Whether the counters asked for can be read that way; says where not. */
+/* Checks that the requested counters can be read with the chosen way; reports it if not. */
 void session_choose_counters(struct session *session);
 /*
  * Measures the price of a sample and makes the buffer, the tables and what names need. 0, or
@@ -139,7 +147,7 @@ int session_open_loop(struct session *session);
  * sampled.
  */
 int session_start(struct session *session);
-/* When the time for that has come. */
+/* Starts sampling when the delay is over. */
 void session_start_late(struct session *session);
 /* At the end, where sampling did not start: the recording has no length, and nobody in it. */
 void session_note_early_end(struct session *session);
@@ -150,13 +158,13 @@ void session_note_early_end(struct session *session);
 void session_loop(struct session *session);
 /* How many the target can use at once at most: on large machines, few programs use them all. */
 unsigned session_cpus_in_use(const struct session *session);
-/* At each tick: how to be woken until the next one. */
+/* Chooses at each tick how the recorder is woken until the next tick. */
 void session_pace(struct session *session);
 /* Makes the terminal whole, which others have meanwhile, and stops us if that was asked for. */
 void session_allow_stop(struct session *session);
-/* Signals that came until now, for what is over. */
+/* Discards signals that came until now for something that is over. */
 void session_forget_signals(struct session *session);
-/* When target_fd is readable: whether all that were attached to have ended. */
+/* Tells whether all attached processes have ended. Call it when target_fd is readable. */
 bool session_attached_ended(struct session *session);
 
 /* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */
@@ -172,7 +180,7 @@ void session_slow_down(struct session *session);
 
 /* --- at its end ------------------------------------------------------------------------------- */
 
-/* What a user should know before believing the trace; a line each, mostly none. */
+/* Prints what the user should know before trusting the trace; one line each, mostly none. */
 void session_warn(const struct session *session);
 
 #endif

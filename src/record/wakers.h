@@ -1,9 +1,10 @@
 /*
- * What wakes the recorder: signals, ticks, the times at which sampling is to start and to end,
- * rings that fill, and what else it watches.
+ * The events that wake the recorder: signals, ticks, the start and the end of sampling, filling
+ * rings, and other descriptors that it watches.
  *
- * The kernel wakes whoever waits for a ring whenever a task with inherited events ends, too, each
- * time for nothing. So while many tasks end the recorder does not wait for rings but takes naps.
+ * The kernel also wakes a process that waits for a ring whenever a task with inherited events ends,
+ * each time without need. So while many tasks end, the recorder does not wait for rings but sleeps
+ * for short times.
  */
 #ifndef RECORD_WAKERS_H
 #define RECORD_WAKERS_H

@@ -180,8 +180,7 @@ static bool lives_on(const struct tasks *tasks, const struct task *task, uint64_
 }
 
 /*
- * Adds the CPU time since the kernel stopped observing the task to the missed time. `most` bounds
- * it.
+ * Adds the time since the kernel stopped observing the task to the missed time; `most` bounds it.
  */
 static void note_missed(struct tasks *tasks, const struct task *task, uint64_t most)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /*
- * Bounds the CPU time that is missed where a parent reaps a process before the recorder reads its
+ * Bounds the time that is missed where a parent reaps a process before the recorder reads its
  * clock.
  */
 #define TICK_NS 10000000

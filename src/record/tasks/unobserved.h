@@ -23,7 +23,7 @@ struct unobserved_list {
 	struct unobserved *first;
 	int poll_fd;     /* readable when unobserved_count() is due; -1: it could not be opened */
 	int timer_fd;    /* ticks while there are unobserved processes */
-	uint64_t missed; /* CPU time that was not read from their clocks, ns */
+	uint64_t missed; /* time for which their clocks were not read, ns */
 };
 
 /* Never fails: a descriptor that cannot be opened is -1. */
