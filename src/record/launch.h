@@ -1,4 +1,4 @@
-/* Starting the target: it waits behind a barrier until everything is set up to observe it. */
+/* Starts the target, which waits behind a barrier until everything is set up to observe it. */
 #ifndef RECORD_LAUNCH_H
 #define RECORD_LAUNCH_H
 
@@ -9,10 +9,10 @@
 struct launch {
 	pid_t pid;
 	int pidfd;   /* see process_fd.h */
-	int barrier; /* written to: go on */
-	int failure; /* read from: the errno of a failed exec, or the number of the sibling */
+	int barrier; /* a write to it lets the target go on */
+	int failure; /* a pipe with the errno of a failed exec or the PID of the sibling */
 	bool in_cgroup;
-	bool waits; /* behind the barrier */
+	bool waits; /* it waits behind the barrier */
 };
 
 /*
@@ -32,22 +32,24 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
                    int cgroup);
 
 /*
- * Puts a sibling in its place, which inherits what events it has, and ends it: whatever happens to
- * the events of the target then, and of those that it swaps contexts with, those that we hold are
- * of none of them. 0 or -errno.
+ * Replaces the waiting process by a sibling that inherits its events, and ends it. Whatever happens
+ * to the events of the target later, and of tasks that it swaps contexts with, the events that we
+ * hold belong to none of them. Returns 0 or -errno.
  */
 int launch_replace(struct launch *launch);
 
-/* Lets it go. 0, or the -errno of exec: then the process is gone. */
+/*
+ * Lets the process execute its program. Returns 0, or the -errno of exec: then the process is gone.
+ */
 int launch_go(struct launch *launch);
 
 /*
- * Reaps what ended of our children but for that process: as the first process of a container we are
- * the parent of all who lost theirs.
+ * Reaps ended children other than that process. As the first process of a container we are the
+ * parent of all orphans.
  */
 void launch_reap_others(const struct launch *launch);
 
-/* Ends a process that still waits; nothing of others, or where there is none. */
+/* Ends a process that still waits. Does nothing to other processes, or if there is none. */
 void launch_cancel(struct launch *launch);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The stack of a sample: from what the kernel took of it, a call chain, registers and a piece of
- * memory or branches, to frames.
+ * Builds the frames of a sample from its kernel data: a call chain, registers and a copy of the
+ * stack, or branches.
  */
 #ifndef RECORD_SAMPLE_STACK_H
 #define RECORD_SAMPLE_STACK_H
@@ -13,15 +13,17 @@ struct sample_stack {
 	struct module_table *modules;
 	struct unwinder *unwinder; /* NULL: nothing is unwound */
 	struct stack_copy copy;
-	uint64_t built;                         /* stacks of all samples, of which */
-	uint64_t truncated;                     /* lack callers */
-	uint64_t cut[NR_STACK_CUTS];            /* of these, by reason */
-	uint64_t stitched;                      /* stacks that were cut, and completed */
-	uint64_t frames[SESSION_MAX_STACK + 2]; /* leaf first, with marks, of the last sample */
-	unsigned nr;                            /* of these; at least 1 */
+	uint64_t built;              /* stacks of all samples */
+	uint64_t truncated;          /* stacks that lack callers */
+	uint64_t cut[NR_STACK_CUTS]; /* stacks that lack callers, by reason */
+	uint64_t stitched;           /* stacks that were cut and completed from others */
+	/* frames of the last sample, leaf first, with marks */
+	uint64_t frames[SESSION_MAX_STACK + 2];
+	/* number of frames of the last sample; at least 1 */
+	unsigned nr;
 };
 
-/* Call chains of so many frames have been cut, as was wanted or as the kernel does. */
+/* Returns the length from which on a call chain has been cut, by the options or by the kernel. */
 unsigned stack_longest_chain(const struct options *options, const struct sampler *sampler);
 
 /* Makes the frames of a sample, where the class of its memory access is one if that was wanted. */

@@ -1,4 +1,4 @@
-/* The end of a recording: its trace in a file. */
+/* Writes the trace to a file at the end of a recording. */
 #ifndef RECORD_SAVE_H
 #define RECORD_SAVE_H
 
