@@ -61,7 +61,7 @@ struct session {
 	unsigned shift[SAMPLER_MAX_EVENTS];
 	bool one_kind; /* only one of several kinds of cores is sampled */
 
-	/* What samples left behind. */
+	/* State that results from the samples. */
 	struct session_source *sources; /* [event][cpu] */
 	uint64_t nr_streams;            /* stream numbers given so far */
 	uint64_t counts[COUNTER_MAX];   /* counts of the current sample */
