@@ -157,7 +157,7 @@ static bool take_tag(struct form *form)
 	return true;
 }
 
-/* As arguments of templates, 3ul and (unsigned long)3 are 3. */
+/* Compilers write integer arguments of templates as 3ul or as (unsigned long)3: both become 3. */
 static bool take_literal(struct form *form)
 {
 	const char *at = form->at, before = form->used ? form->text[form->used - 1] : '\0';
@@ -343,7 +343,7 @@ static bool is_of_another(const char *name)
 	       strstr(name, " clone for ");
 }
 
-/* What a function returns stands before the names of templates. */
+/* Finds where the name itself begins: the return type stands before the names of templates. */
 static size_t name_begin(const char *name, size_t end)
 {
 	size_t begin = 0;

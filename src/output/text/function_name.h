@@ -20,20 +20,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Names that are longer are compared as they are. */
+/*
+ * Size of the text of a common form. Names that have half as many bytes or more are compared
+ * unchanged.
+ */
 #define FUNCTION_NAME_SIZE DEMANGLED_MAX
 
-/* What a common form can do without. */
+/* Parts that a common form may leave out in addition. */
 enum function_name_less {
 	FUNCTION_NO_ARGUMENTS = 1, /* f, not f(int) const */
 	FUNCTION_NO_NUMBERS = 2,   /* {lambda}, not {lambda#1}; (omp region); no clones */
 };
 
-/* The common form of a name; less: enum function_name_less. The text it was made in, or the name.
+/*
+ * Returns the common form of a name: `text`, or `name` itself if it is too long. less: enum
+ * function_name_less.
  */
 const char *function_name_common(const char *name, unsigned less, char text[FUNCTION_NAME_SIZE]);
 
-/* Whether the name says what the function takes. */
+/* Whether the name includes the function's argument types. */
 bool function_name_has_arguments(const char *name);
 
 /*

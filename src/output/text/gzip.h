@@ -1,13 +1,16 @@
-/* A stream whose bytes arrive compressed in another. */
+/* Output stream that compresses its bytes into another stream. */
 #ifndef OUTPUT_TEXT_GZIP_H
 #define OUTPUT_TEXT_GZIP_H
 
 #include <stdio.h>
 
-/* NULL with errno. Closing it completes the compressed data; `to` stays open. */
+/*
+ * Returns NULL with errno on failure. Closing the stream completes the compressed data; `to` stays
+ * open.
+ */
 FILE *gzip_open(FILE *to);
 
-/* Closes; err, or what went wrong with writing. */
+/* Closes the stream. Returns err if it is not 0, else 0 or the error of writing. */
 int gzip_close(FILE *file, int err);
 
 #endif

@@ -40,7 +40,7 @@ void json_free(struct json_object *value)
 {
 	if (value == LOST)
 		return;
-	/* Which json-c 0.19 would take for what holds it. */
+	/* json-c 0.19 would take the mark for the object that holds this value. */
 	if (is_lost(value))
 		json_object_set_userdata(value, NULL, NULL);
 	json_object_put(value);

@@ -1,4 +1,5 @@
-/* How names of functions are put together, in C++ and Rust: names in names, with brackets behind.
+/*
+ * Parser of the parts of function names in C++ and Rust: nested names, with brackets behind them.
  */
 #ifndef OUTPUT_TEXT_NAME_PARTS_H
 #define OUTPUT_TEXT_NAME_PARTS_H
@@ -6,20 +7,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define NAME_DOTS "…" /* stand in a shortened name for what was left out */
+#define NAME_DOTS "…" /* stands in a shortened name for the parts that were left out */
 
 /*
- * The signs behind `operator` are a name, and > behind - is an arrow: the bytes of these to pass
- * over at a place in a name.
+ * Returns the number of bytes to pass over at a place in a name: the signs behind `operator` are
+ * part of a name, and > behind - is an arrow, no bracket.
  */
 size_t name_signs(const char *name, const char *at);
-/* Brackets open before this byte and with it; -1: they do not match. */
+/*
+ * Returns the number of open brackets behind the character c, given those before it; -1: the
+ * brackets do not match.
+ */
 int name_depth_behind(int depth, char c);
-/* Behind the next :: that is in no brackets which open from here on; NULL: there is none. */
+/*
+ * Returns the place behind the next :: that is in no brackets which open from here on; NULL: there
+ * is none.
+ */
 const char *name_next_part(const char *name, const char *at);
-/* Behind the bracket that closes the one here, counting this kind alone; NULL: there is none. */
+/*
+ * Returns the place behind the bracket that closes the one at `at`. Only brackets of this kind are
+ * counted. NULL: there is none.
+ */
 const char *name_behind_bracket(const char *at, char open, char close);
-/* Whether the first size bytes of a name end so. */
+/* Whether the first `size` bytes of a name end with `end`. */
 bool name_ends_with(const char *name, size_t size, const char *end);
 
 #endif

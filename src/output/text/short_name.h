@@ -16,10 +16,14 @@
 #ifndef OUTPUT_TEXT_SHORT_NAME_H
 #define OUTPUT_TEXT_SHORT_NAME_H
 
-/* In place, no more than is needed for so many columns; what is too long still is for text_put().
+/*
+ * Shortens a name in place, by no more than needed for `width` columns. A name that is still too
+ * long has to be cut by text_put().
  */
 void short_name(char *name, unsigned width);
-/* The same, but that only arguments give way: all names stay, and what calls are of. */
+/*
+ * Shortens only the arguments in a name. All names of functions and of the types around them stay.
+ */
 void short_arguments(char *name, unsigned width);
 
 #endif
