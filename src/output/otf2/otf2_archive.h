@@ -1,4 +1,4 @@
-/* An archive on its way; for the files that write one, alone. */
+/* Archive that is being written. Only the files that write an archive include this header. */
 #ifndef OUTPUT_OTF2_OTF2_ARCHIVE_H
 #define OUTPUT_OTF2_OTF2_ARCHIVE_H
 
@@ -10,15 +10,19 @@
 
 #define OTF2_TEXT_SIZE 256
 
-/* A context that no sample has as such: a call, or what was sampled in one. */
+/*
+ * Calling context without a path of its own: an instrumented call, or a function that was sampled
+ * in such a call.
+ */
 struct otf2_context {
-	uint32_t caller; /* a path, or behind them another of these; PATH_NONE: a root */
+	uint32_t caller; /* a path; from the number of paths on, another otf2_context; PATH_NONE: a
+	                    root */
 	uint32_t region; /* of OTF2 */
 };
 
 /* Calls of MPI at a location. */
 struct otf2_calls {
-	uint64_t nr, known; /* known: whose callers a sample tells */
+	uint64_t nr, known; /* known: calls whose callers are known from a sample */
 };
 
 struct archive {
@@ -49,51 +53,63 @@ struct archive {
 	int err;                              /* the first one */
 };
 
-/* The number of what OTF2 calls a region: functions first, then the trace's regions. */
+/*
+ * Returns OTF2's number of a region of the trace: OTF2 calls functions regions, too, and numbers
+ * them first.
+ */
 static inline uint32_t otf2_region(const struct archive *archive, uint32_t region)
 {
 	return archive->paths->names.nr_functions + region;
 }
 
-/* The class of metrics of a value that the program gave: behind that of the counters. */
+/*
+ * Returns OTF2's class of metrics for a value that the program reported. These classes follow that
+ * of the counters.
+ */
 static inline uint32_t otf2_value_class(const struct archive *archive, uint32_t number)
 {
 	return (archive->nr_counters != 0) + number;
 }
 
-/* What stands for the callers of a call where nobody knows them. */
+/* Returns the region that replaces the callers of a call whose callers are unknown. */
 static inline uint32_t otf2_unknown_callers(const struct archive *archive)
 {
 	return otf2_region(archive, archive->nr_regions);
 }
 
-/* Keeps the first error. */
+/* Keeps the error of an OTF2 call, unless an earlier one was kept. */
 void otf2_check(struct archive *archive, OTF2_ErrorCode code);
-/* convert_tick(), unless there was an error. */
+/* Calls convert_tick(), unless there was an error. */
 void otf2_tick(struct archive *archive);
-/* Whether there was an error; a NULL is one. */
+/* Whether there was an error. A NULL pointer counts as one. */
 bool otf2_failed(struct archive *archive, const void *pointer);
 
-/* For definitions: a new string; its number is free of gaps, and 0 is the empty one. */
+/*
+ * Adds a string to the definitions and returns its number. The numbers have no gaps, and 0 is the
+ * empty string.
+ */
 uint32_t otf2_add_string(struct archive *archive, const char *text);
-/* A string of the trace. */
+/* Returns the number of a string of the trace, and adds the string where it is new. */
 uint32_t otf2_find_string(struct archive *archive, uint32_t offset);
 
-/* The definitions of calls. */
+/* These write the definitions that calls refer to. */
 void otf2_write_paradigms(struct archive *archive);
 void otf2_write_call_regions(struct archive *archive);
 void otf2_write_metrics(struct archive *archive);
 void otf2_write_comms(struct archive *archive);
 void otf2_write_files(struct archive *archive);
-/* The definitions of counters that were read with samples. */
+/* Writes the definitions of the counters that were read with samples. */
 void otf2_define_counters(struct archive *archive);
 
 /* Writes the events of all locations. */
 void otf2_write_events(struct archive *archive);
-/* The global definitions, which may refer to all that the events brought up. */
+/*
+ * Writes the global definitions. It comes after the events, for definitions may refer to all that
+ * the events mention.
+ */
 void otf2_write_definitions(struct archive *archive);
 
-/* At a location, or PLAN_NONE: of all. */
+/* Writes a marker for a location; PLAN_NONE: for all locations. */
 void otf2_write_marker(struct archive *archive, uint64_t time, uint32_t location, const char *text);
 
 #endif

@@ -54,7 +54,7 @@ static void write_clock(struct archive *archive)
 				    run->real_start - (run->start - start)));
 }
 
-/* What the trace says of the machine is of its first host. */
+/* The trace has properties of one machine only: they belong to its first host. */
 static void write_node_properties(struct archive *archive)
 {
 	const struct trace_run *run = trace_run(archive->trace);
@@ -150,7 +150,7 @@ static void write_location_properties(struct archive *archive, const uint32_t ke
 	}
 }
 
-/* Of how many calls the callers are known. */
+/* Writes the number of calls of a location, and for how many of them the callers are known. */
 static void write_call_properties(struct archive *archive, const uint32_t keys[2],
                                   uint32_t location, const struct otf2_calls *calls)
 {

@@ -276,7 +276,10 @@ static void next_moment(struct location *location)
 		otf2_tick(archive);
 }
 
-/* What is sampled when a call is entered is in it; when it is left, it is not. */
+/*
+ * A sample at the time at which a call is entered belongs to the call. A sample at the time at
+ * which it is left does not.
+ */
 static void write_all(struct location *location)
 {
 	struct archive *archive = location->archive;

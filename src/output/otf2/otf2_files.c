@@ -154,7 +154,10 @@ void otf2_file_begun(struct location *location, uint64_t time, const struct call
 		otf2_activate(location, part, handle + 1);
 }
 
-/* What only began is issued; if nothing is said of its end, it is not known. */
+/*
+ * A transfer that only began is written as issued. Where the trace has no end of it, the end is
+ * unknown.
+ */
 static void write_moved(struct location *location, uint64_t time, const struct call *call,
                         const struct call_part *part, uint32_t handle)
 {

@@ -1,4 +1,7 @@
-/* A location of an archive on its way; for the files that write events, alone. */
+/*
+ * Location of an archive that is being written. Only the files that write events include this
+ * header.
+ */
 #ifndef OUTPUT_OTF2_OTF2_LOCATION_H
 #define OUTPUT_OTF2_OTF2_LOCATION_H
 
@@ -11,7 +14,7 @@ struct entered {
 	bool mpi;
 };
 
-/* A location on its way. */
+/* State of a location while its events are written. */
 struct location {
 	struct archive *archive;
 	OTF2_EvtWriter *writer;
@@ -23,22 +26,29 @@ struct location {
 	struct entered *stack;
 	unsigned depth;
 	size_t deepest;
-	struct map64 requests; /* active ones that the archive was told of: 0, or handle + 1 */
+	struct map64 requests;                /* active requests in the archive: 0, or handle + 1 */
 	uint64_t accesses, transfers;         /* one-sided ones, and of files, so far */
 	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */
 };
 
-/* What was counted up to the sample at hand, which is written next. */
+/* Writes the counters' values at the sample that is written next. */
 void otf2_write_counters(struct location *location, uint64_t time);
-/* What a call did: before what happens in it, and after that. */
+/*
+ * These write the effects of a call: the first one at its beginning, before all events inside the
+ * call, the second one at its end.
+ */
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
 /*
- * Whether the archive is told of a request from now on: its end comes, and none of its number is
- * under way. handle: that of a transfer's file + 1; of others 0.
+ * Marks a request as active. Returns false where the archive must not mention it: its end is not in
+ * the trace, or a request with its number is active already. handle: that of a transfer's file + 1;
+ * of other requests 0.
  */
 bool otf2_activate(struct location *location, const struct call_part *part, uint32_t handle);
-/* The same of a part about a file; and of one about a request for a transfer with this handle. */
+/*
+ * These write the effects of a part of a call on a file: at the call's beginning, at its end, and
+ * for a request of a transfer with this handle.
+ */
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
                      const struct call_part *part);
 void otf2_file_done(struct location *location, uint64_t time, const struct call *call,

@@ -1,6 +1,6 @@
 /*
- * What gets a number when it first comes up in the events: definitions are written behind these, in
- * the order of the numbers.
+ * Numbers that entries of a table get when an event first mentions them. The definitions of the
+ * entries are written after the events, in the order of these numbers.
  */
 #ifndef OUTPUT_OTF2_OTF2_NUMBERS_H
 #define OUTPUT_OTF2_OTF2_NUMBERS_H
@@ -10,12 +10,14 @@
 #include <stdlib.h>
 
 struct otf2_numbers {
-	uint32_t *of;       /* by entry: its number + 1; 0: it did not come up */
+	uint32_t *of;       /* by entry: its number + 1; 0: no event mentioned it */
 	uint32_t *in_order; /* entries by number */
 	uint32_t nr;        /* numbers that were given */
 };
 
-/* For a table with so many entries. 0 or -ENOMEM; to be ended by otf2_numbers_fini() in any case.
+/*
+ * Prepares numbers for a table of nr_entries. Returns 0 or -ENOMEM; call otf2_numbers_fini() in
+ * either case.
  */
 static inline int otf2_numbers_init(struct otf2_numbers *numbers, uint32_t nr_entries)
 {
@@ -32,7 +34,9 @@ static inline void otf2_numbers_fini(struct otf2_numbers *numbers)
 	free(numbers->in_order);
 }
 
-/* The entry's number; the entry is one of the table's. */
+/*
+ * Returns the number of an entry, a new one at its first use. The entry must be one of the table's.
+ */
 static inline uint32_t otf2_number(struct otf2_numbers *numbers, uint32_t entry)
 {
 	if (!numbers->of[entry]) {

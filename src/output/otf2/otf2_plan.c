@@ -15,7 +15,10 @@ static void widen_world(struct otf2_plan *plan, int64_t rank)
 		plan->nr_ranks = (uint32_t)rank + 1;
 }
 
-/* As many as processes and members of communicators need. */
+/*
+ * Finds the number of ranks in the world: enough for all ranks of processes, all world sizes that
+ * processes report, and all members of communicators.
+ */
 static void find_world(struct otf2_plan *plan, const struct trace *trace)
 {
 	const struct trace_process *process;

@@ -1,10 +1,10 @@
 /*
- * What OTF2 groups and a trace does not: threads by process and host, samples by period, and the
- * communicators that it can be told of.
+ * Groups that OTF2 has and a trace has not: threads by process and host, samples by period, and the
+ * communicators that OTF2 can express.
  *
- * Where the trace knows ranks, the first groups are theirs: the number of a group is that of its
- * rank. A rank that is not in the trace has a group and a location without events, for the members
- * of communicators must be there.
+ * Where the trace has ranks, the first groups belong to them: the number of a group is its rank. A
+ * rank that is missing in the trace gets a group and a location without events, because members of
+ * communicators must exist.
  */
 #ifndef OUTPUT_OTF2_OTF2_PLAN_H
 #define OUTPUT_OTF2_OTF2_PLAN_H
@@ -13,7 +13,7 @@
 
 #define PLAN_NONE UINT32_MAX
 
-/* Samples of one event with one weight. */
+/* Kind of samples: those of one event with one period. */
 struct otf2_generator {
 	uint32_t event;
 	uint64_t period;
@@ -29,7 +29,7 @@ struct otf2_group {
 
 /* A communicator as OTF2 sees it. */
 struct otf2_comm {
-	uint32_t number; /* PLAN_NONE: it cannot be told */
+	uint32_t number; /* PLAN_NONE: OTF2 cannot express it */
 	uint32_t group;  /* of MPI's groups; the remote one follows */
 };
 
@@ -42,10 +42,10 @@ struct otf2_plan {
 	uint32_t nr_threads; /* the spool's last one only if it has samples */
 
 	/*
-	 * The first locations are those of the ranks, with their numbers: readers that look no
-	 * further than at a rank find it there. The other threads follow.
+	 * The first locations are those of the ranks and have the ranks' numbers, because some
+	 * readers look for a rank at the location of its number only. The other threads follow.
 	 */
-	uint32_t nr_ranks; /* of the world; 0: the trace knows of none */
+	uint32_t nr_ranks; /* of the world; 0: the trace has no ranks */
 	uint32_t nr_locations;
 	uint32_t *thread_of_location; /* PLAN_NONE: of a rank that is not in the trace */
 	uint32_t *location_of_thread;
