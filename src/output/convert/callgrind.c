@@ -183,7 +183,7 @@ static int compare_costs(const void *a, const void *b, void *arg)
 	const struct cost *x = a, *y = b;
 	int order = ORDER(function_of(paths, x), function_of(paths, y));
 
-	/* What a place costs itself comes first. */
+	/* The cost of a place itself comes before its calls. */
 	return order ?: ORDER(x->place, y->place) ?: ORDER(x->callee + 1, y->callee + 1);
 }
 

@@ -143,7 +143,10 @@ static uint32_t common_depth(struct chrome *chrome, uint32_t path)
 	return same;
 }
 
-/* What is left of a slice that begins and ends within others must be something. */
+/*
+ * Returns the least length of a slice on this path. A slice begins after and ends before those that
+ * enclose it, and its own length must not become 0.
+ */
 static uint64_t least_length(const struct chrome *chrome, uint32_t path)
 {
 	return 2 * (uint64_t)chrome->depths[path] + 2;

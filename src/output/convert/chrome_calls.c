@@ -16,7 +16,7 @@ static void print_head(const struct chrome_track *track, const char *phase, uint
 	fputs(*track->separator, track->file);
 	*track->separator = ",\n";
 	fprintf(track->file, "{\"ph\":\"%s\",\"cat\":\"calls\",", phase);
-	/* What is local has its track below its process, in Perfetto. */
+	/* Perfetto shows a track with a local id below its process. */
 	if (*phase == 'b' || *phase == 'e')
 		fprintf(track->file, "\"id2\":{\"local\":\"0x%x\"}", track->number);
 	else
@@ -35,7 +35,7 @@ static void print_part(const struct chrome_track *track, const struct call_part 
 	fputc('"', track->file);
 }
 
-/* Of parts of one kind the first is told: members of an object have different names. */
+/* Prints only the first part of each kind: members of a JSON object must have different names. */
 static void print_parts(const struct chrome_track *track, const struct call *call)
 {
 	uint32_t seen = 0, told = 0;

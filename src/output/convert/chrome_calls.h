@@ -1,4 +1,7 @@
-/* Instrumented calls in the Trace Event Format: slices of their own below those of samples. */
+/*
+ * Instrumented calls in the Trace Event Format. They are drawn as slices of their own, below those
+ * of samples.
+ */
 #ifndef OUTPUT_CONVERT_CHROME_CALLS_H
 #define OUTPUT_CONVERT_CHROME_CALLS_H
 
@@ -6,7 +9,7 @@
 
 #include <stdio.h>
 
-/* Where the calls of a thread go. */
+/* Track that the calls of one thread are printed to. */
 struct chrome_track {
 	FILE *file;
 	const struct trace *trace;
@@ -16,7 +19,10 @@ struct chrome_track {
 	const char **separator;
 };
 
-/* Prints what happened in a call, with a separator before it: a spool_moment_fn; arg: a track. */
+/*
+ * Prints a moment of a call, with a separator before it. It is a spool_moment_fn whose arg is a
+ * chrome_track.
+ */
 void chrome_print_call(void *arg, const struct call_moment *moment);
 
 #endif

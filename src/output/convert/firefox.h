@@ -28,20 +28,26 @@ struct firefox {
 	bool time_event;        /* weights are ns */
 };
 
-/* What the tables refer to, when all paths are known. 0 or -ENOMEM. */
+/* Finds the names that the tables refer to, after all paths are known. Returns 0 or -ENOMEM. */
 int firefox_find_names(struct firefox *firefox);
 void firefox_free_names(struct firefox *firefox);
 
-/* The members "libs" and "shared" of the profile, with a comma behind. */
+/* Prints the members "libs" and "shared" of the profile, with a comma behind them. */
 void firefox_print_tables(const struct firefox *firefox);
-/* The number of the string "Reduction"; those of the trace's regions follow. */
+/*
+ * Returns the number of the string "Reduction". The numbers of the names of the trace's regions
+ * follow it.
+ */
 uint32_t firefox_reduction_string(const struct firefox *firefox);
 
-/* Nanoseconds as milliseconds, exactly. */
+/* Prints nanoseconds as milliseconds, without loss. */
 void firefox_print_ms(FILE *file, uint64_t ns);
 uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time);
 
-/* The member "markers" of a thread; the first one shows what is of the whole run. 0 or -errno. */
+/*
+ * Prints the member "markers" of a thread. The first thread shows the markers of the whole run,
+ * too. Returns 0 or -errno.
+ */
 int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first);
 
 #endif

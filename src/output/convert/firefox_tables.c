@@ -210,7 +210,7 @@ static int find_functions(struct firefox *firefox)
 		files[place->function] = place->file;
 		err = find_function(firefox, i, place->file);
 	}
-	/* What has no line goes with one of the lines. */
+	/* A place without a line joins the function's entry of a place with a line. */
 	for (uint32_t i = 0; !err && i < names->nr; i++)
 		if (!names->names[i].file)
 			err = find_function(firefox, i, files[names->names[i].function]);

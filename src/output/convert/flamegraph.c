@@ -217,7 +217,7 @@ static void print_weight(const struct flame *flame, uint64_t weight)
 		fprintf(flame->file, ", %.2f %%", 100.0 * (double)weight / (double)profile->total);
 }
 
-/* As much of the name as the box has room for. */
+/* Prints as much of the name as fits into the box. */
 static void print_label(const struct flame *flame, const struct box *box, double width)
 {
 	unsigned room = width > 3 * LETTER ? (unsigned)(width / LETTER) - 1 : 0;
@@ -280,7 +280,7 @@ static void print_node(const struct flame *flame, uint32_t number)
 	print_box(flame, &box);
 }
 
-/* What no sample stands for is at the right of all that was sampled. */
+/* Prints weights that no sample stands for, to the right of all sampled ones. */
 static void print_unsampled(const struct flame *flame)
 {
 	const struct profile *profile = flame->profile;

@@ -1,6 +1,7 @@
 /*
- * What makes a flame graph answer: click a box to zoom, search by regular expression. #search=TEXT
- * and #zoom=NUMBER behind the file's address do the same. Names reach the page as text only.
+ * Script and style of a flame graph: a click zooms into a box, and a search marks boxes by a
+ * regular expression. #search=TEXT and #zoom=NUMBER behind the file's address do the same. The
+ * script inserts names into the page as text only, never as markup.
  */
 #ifndef OUTPUT_CONVERT_FLAMEGRAPH_SCRIPT_H
 #define OUTPUT_CONVERT_FLAMEGRAPH_SCRIPT_H

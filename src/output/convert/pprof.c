@@ -136,7 +136,9 @@ static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
 	put(pprof, &part);
 }
 
-/* Of the run, or of what of it is written. */
+/*
+ * Sets start and duration of the profile: those of the run, or of the part of it that is written.
+ */
 static void put_time(const struct pprof *pprof, Pprof__Profile *profile)
 {
 	const struct trace_run *run = trace_run(pprof->trace);
@@ -349,7 +351,7 @@ static void put_locations(struct pprof *pprof)
 
 /* --- samples ---------------------------------------------------------------------------------- */
 
-/* What all samples have in common. */
+/* Prepares the keys of the labels, which are the same in all samples. */
 static void find_labels(struct pprof *pprof)
 {
 	static const char *const keys[] = {"thread", "pid", "tid", "process"};

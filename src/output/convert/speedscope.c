@@ -48,7 +48,10 @@ static void runs_open(struct runs *runs, const struct speedscope *speedscope, ui
 	spool_open(runs->spool, thread);
 }
 
-/* What a sample weighs in the profile of an event or of a counter; 0: it is not in it. */
+/*
+ * Returns the weight of a sample in the profile of an event or of a counter; 0: the sample is not
+ * in it.
+ */
 static uint64_t weight_of(const struct runs *runs, const struct spool_sample *sample)
 {
 	const struct spool_source *source = &runs->spool->sources[sample->source];
@@ -264,7 +267,7 @@ static void print_functions(const struct speedscope *speedscope)
 	fputs("]}", speedscope->file);
 }
 
-/* Of a thread, at most. */
+/* Returns the largest number of profiles that a thread can have. */
 static uint32_t nr_profiles(const struct speedscope *speedscope)
 {
 	return speedscope->nr_events + speedscope->spool->nr_counters;

@@ -1,7 +1,7 @@
 /*
- * The samples of a trace grouped by thread, each thread's in order of time, and its calls: for
- * formats that want one thread after the other. Samples lie in a nameless file, 16 bytes each and 8
- * for each counter, so that memory does not grow with them.
+ * The samples of a trace grouped by thread, each thread's in order of time, and its calls. Formats
+ * that need one thread after the other use it. The samples are stored in an unlinked file, 16 bytes
+ * each and 8 for each counter, so that memory does not grow with their number.
  */
 #ifndef OUTPUT_CONVERT_SPOOL_H
 #define OUTPUT_CONVERT_SPOOL_H
@@ -36,7 +36,8 @@ struct spool {
 	struct conversion *conversion;
 	struct paths paths; /* of all samples */
 	struct call_index *calls;
-	struct spool_thread *threads; /* as in the trace, and a last one for numbers made up */
+	struct spool_thread *threads; /* as in the trace, and a last one for thread numbers that are
+	                                 not in its table */
 	struct spool_source *sources;
 	uint32_t nr_threads, nr_sources;
 	uint64_t first_time, last_time; /* of all samples and calls; 0: there are none */
@@ -54,21 +55,33 @@ struct spool {
 
 #define SPOOL_WALKS 2 /* over the trace, for convert_plan() */
 
-/* Spools an event, or all, with paths as detailed as that. NULL with errno. */
+/*
+ * Spools the samples of an event, or of all events, with paths of this detail. Returns NULL with
+ * errno on failure.
+ */
 struct spool *spool_new(struct conversion *conversion, enum path_detail detail, uint32_t event);
 void spool_free(struct spool *spool);
 
-/* Starts reading a thread; then 1 with a sample, 0 at the end, -errno. */
+/*
+ * spool_open() starts reading the samples of a thread. Then spool_next() returns 1 with a sample, 0
+ * at the end, or -errno.
+ */
 void spool_open(struct spool *spool, uint32_t thread);
 int spool_next(struct spool *spool, struct spool_sample *sample);
-/* What was counted with the sample read last, by the trace's counters; until the next call. */
+/*
+ * Returns the counts of the trace's counters in the sample that was read last. They are valid until
+ * the next call.
+ */
 const uint64_t *spool_counters(const struct spool *spool);
 
-/* Tells what happened in a thread's calls, if it has any, one after the other. 0 or -errno. */
+/*
+ * Calls fn with the moments of a thread's calls, if it has any, one after the other. Returns 0 or
+ * -errno.
+ */
 typedef void spool_moment_fn(void *arg, const struct call_moment *moment);
 int spool_tell_calls(const struct spool *spool, uint32_t thread, spool_moment_fn *fn, void *arg);
 
-/* When the first sample or call was, or the run began before. */
+/* Returns the time of the first sample or call, or the start of the run if that is earlier. */
 uint64_t spool_start(const struct spool *spool);
 
 /* Whether a thread has any calls. */

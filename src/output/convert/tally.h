@@ -1,6 +1,6 @@
 /*
- * Weights added up by call path, and by thread if wanted, of all events at once, and what was
- * counted with them: for formats without time.
+ * Weights of all events and counters, added up by call path, and by thread if wanted. Formats
+ * without time use it.
  */
 #ifndef OUTPUT_CONVERT_TALLY_H
 #define OUTPUT_CONVERT_TALLY_H
@@ -20,8 +20,9 @@ typedef int tally_full_fn(void *arg, const struct tally *tally);
 struct tally_config {
 	bool by_thread;
 	/*
-	 * For formats that add up what is told twice: called with so many entries, which are then
-	 * forgotten, so that memory is bounded; and with the last ones. NULL: all are kept.
+	 * Readers of some formats add up repeated entries. For such a format `full` is called
+	 * whenever there are `many` entries, which are dropped afterwards so that memory is
+	 * bounded, and with the last ones. NULL: all entries are kept.
 	 */
 	uint32_t many;
 	tally_full_fn *full;
