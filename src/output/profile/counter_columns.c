@@ -159,7 +159,10 @@ static uint32_t find(const struct chooser *chooser, bool (*is)(const char *name)
 	return 0;
 }
 
-/* What the misses of a name that ends in "-misses" are a part of. */
+/*
+ * Finds the counter that a counter of misses is a part of: for "cache-misses" this is
+ * "cache-references", or another name that has one of these endings.
+ */
 static uint32_t find_whole(const struct chooser *chooser, const char *misses)
 {
 	static const char *const ends[] = {"-references", "s", "es", "-instructions", ""};

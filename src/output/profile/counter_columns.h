@@ -1,7 +1,7 @@
 /*
- * What reports show of counters: their sums, and what pairs of them make, such as instructions per
- * cycle. Sums are scaled up where the counters had to share the hardware, and marked with "~";
- * ratios need no scaling, for all counters had it at the same time.
+ * Columns of counters in reports: sums, and ratios of two counters, such as instructions per cycle.
+ * Where counters had to share the hardware, sums are scaled up and marked with "~". Ratios need no
+ * scaling, because all counters have the hardware at the same times.
  */
 #ifndef OUTPUT_PROFILE_COUNTER_COLUMNS_H
 #define OUTPUT_PROFILE_COUNTER_COLUMNS_H
@@ -12,14 +12,17 @@
 enum counter_state {
 	COUNTER_COUNTED,
 	COUNTER_SCALED, /* it had the hardware for part of the time */
-	COUNTER_NEVER,  /* it never had it, or never counted anything there: nothing is known */
+	COUNTER_NEVER,  /* it never had it, or counted nothing there: its value is unknown */
 };
 
 enum counter_state trace_counter_state(const struct trace_counter *counter);
-/* How many times more there must have been than were counted; 1 where that is all. */
+/*
+ * Returns the factor from the counted to the estimated number; 1 where the counter always had the
+ * hardware.
+ */
 double trace_counter_scale(const struct trace_counter *counter);
 
-/* What is wrong with a counter, in a line for people. false: nothing. */
+/* Writes a line for people about a problem of a counter. Returns false if there is none. */
 bool trace_counter_trouble(const struct trace_counter *counter, const char *name, char *text,
                            size_t size);
 
@@ -36,20 +39,20 @@ struct counter_column {
 	enum trace_unit unit; /* of a sum */
 };
 
-/* First a sum for each counter, then the ratios. */
+/* The columns begin with a sum for each counter. The ratios follow. */
 struct counter_columns {
 	struct counter_column columns[COUNTER_MAX_COLUMNS];
 	unsigned nr, nr_sums;
 };
 
-/* None where the event's samples have no counters. */
+/* Prepares the columns for an event. There are none where its samples have no counters. */
 void counter_columns_init(struct counter_columns *columns, const struct trace *trace,
                           uint32_t event);
 
-/* The value of a column, for counters of COUNTER_MAX places. false: it has none. */
+/* Computes the value of a column from COUNTER_MAX counters. Returns false if it has none. */
 bool counter_column_value(const struct counter_column *column, const uint64_t *counters,
                           double *value);
-/* "1.234M", "~1.234M", "0.87", "-" */
+/* Writes the value of a column: "1.234M", "~1.234M", "0.87", or "-" where it has none. */
 void counter_column_text(const struct counter_column *column, const uint64_t *counters,
                          char text[TEXT_SIZE]);
 

@@ -162,7 +162,10 @@ static bool has_all(const struct error_bars *bars)
 	return bars->max_weight == 1 && event->stored == event->exact;
 }
 
-/* Of the whole run, whatever part of it is in rows; all of them where the total is not known. */
+/*
+ * Returns the share of the gaps that are ticks, over the whole run, whichever part of it is in
+ * rows. It is 1 where the exact total is unknown.
+ */
 static double gap_share(const struct error_bars *bars)
 {
 	const struct trace_event *event = trace_event(bars->trace, bars->event);

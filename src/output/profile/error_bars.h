@@ -32,45 +32,50 @@ struct error_bars {
 	const struct trace *trace;
 	uint32_t event;
 	bool by_cpu;    /* streams */
-	bool one_sided; /* a clock: ticks may leave gaps */
+	bool one_sided; /* a clock sampled on one side: ticks on the other side may leave gaps */
 	bool has_all;   /* every occurrence of the event is a sample; known at the end */
 	struct error_stream *streams;
 	struct error_stream *cpus; /* NULL: they are the streams */
 	uint32_t nr_streams, nr_cpus;
-	/* Of each row: over streams; over CPUs, where they are not the streams; over gaps in
-	   streams of one side, if each was a tick. */
+	/*
+	 * For each row up to three sums: over streams; over CPUs, where CPUs are not the streams;
+	 * over gaps in streams of a one-sided clock, as if each gap was a tick.
+	 */
 	double *sums;
 	size_t room;         /* sums */
 	unsigned nr_sums;    /* of a row */
 	uint32_t nr;         /* rows that were asked for */
 	uint64_t weight;     /* of all samples, in a row or not */
 	uint64_t max_weight; /* of one sample, as it was added to a row */
-	double gap_share;    /* which part of the gaps were ticks */
+	double gap_share;    /* the share of the gaps that are ticks */
 };
 
-/* 0 or -ENOMEM; to be given to error_bars_fini() in either case. */
+/* Returns 0 or -ENOMEM; call error_bars_fini() in either case. */
 int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t event);
 void error_bars_fini(struct error_bars *bars);
 
 /*
- * One sample more of the event, in the order of a walk, and by which weight it is in a row;
- * ERROR_BARS_NONE: in none, which ends a run of one. 0 or -ENOMEM.
+ * Adds a sample of the event, in the order of a walk, with its weight in the row. ERROR_BARS_NONE:
+ * the sample is in no row, which ends a run of samples in one. Returns 0 or -ENOMEM.
  */
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
                     uint64_t weight);
 
-/* Before that: whether the stream's sample before this one is in the same row. */
+/*
+ * Whether the stream's previous sample is in the same row. It must be called before
+ * error_bars_step() adds this sample.
+ */
 bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample *sample,
                         uint32_t row);
 
-/* Asks for the memory of a row, which will be in the next steps. */
+/* Prefetches the sums of a row that the next steps use. */
 void error_bars_prefetch(const struct error_bars *bars, uint32_t row);
 
-/* Behind the last sample: from then on the others may be asked. */
+/* Ends the sums, after the last sample. error_bars_variance() and error_bars_runs() need it. */
 void error_bars_end(struct error_bars *bars);
-/* Of a row, also of one that no sample was in. */
+/* Returns the variance of a row's weight. The row may have no samples. */
 double error_bars_variance(const struct error_bars *bars, uint32_t row);
-/* In how many runs all samples of a thread are, where it is a stream. */
+/* Returns the number of runs that all samples of a thread form, where threads are streams. */
 double error_bars_runs(const struct error_bars *bars, uint32_t thread);
 
 #endif

@@ -13,7 +13,10 @@ static void add_start(struct frame_pieces *pieces, uint64_t start)
 		pieces->pieces[pieces->nr++].start = start;
 }
 
-/* What was behind the function before begins this one where nothing is between them. */
+/*
+ * Adds the start of a function. Where it follows the previous function without a gap, the entry for
+ * the gap between them is removed.
+ */
 static void add_function(struct frame_pieces *pieces, const struct trace_symbol *symbol)
 {
 	uint64_t start = (uint64_t)symbol->module << 33 | (uint64_t)symbol->lo << 1;

@@ -12,14 +12,17 @@
 #include "trace/trace.h"
 
 struct frame_piece {
-	uint64_t start; /* frame · 2, ascending; and 1: what follows is in no function */
-	uint32_t chain; /* where in chains of names, + 1; 0: not there yet */
+	uint64_t start; /* frame · 2, ascending; bit 0: the piece is in no function */
+	uint32_t chain; /* place in chains of names, + 1; 0: not there yet */
 };
 
 struct frame_pieces {
 	struct frame_piece *pieces;
 	uint32_t nr;
-	/* Each module's code in stretches of equal length: the piece that each begins in. */
+	/*
+	 * Each module's code is divided into stretches of equal length: `first` has the piece in
+	 * which each stretch begins.
+	 */
 	struct frame_stretches *modules;
 	uint32_t *first;
 	uint32_t nr_modules;
@@ -27,16 +30,16 @@ struct frame_pieces {
 
 struct frame_stretches {
 	uint32_t base; /* offset of the first */
-	uint32_t at;   /* in first; one more than there are stretches */
+	uint32_t at;   /* place in first, which has one more entry than there are stretches */
 	uint32_t nr;   /* 0: the module has no functions */
 	unsigned shift;
 };
 
-/* 0 or -ENOMEM. */
+/* Builds the pieces of a trace. Returns 0 or -ENOMEM. */
 int frame_pieces_init(struct frame_pieces *pieces, const struct trace *trace);
 void frame_pieces_fini(struct frame_pieces *pieces);
 
-/* A frame's piece; NULL: it is in no function. */
+/* Returns the piece of a frame; NULL: the frame is in no function. */
 static inline struct frame_piece *frame_pieces_find(const struct frame_pieces *pieces,
                                                     uint64_t frame)
 {

@@ -102,7 +102,10 @@ static uint32_t child_of(struct path_tree *tree, uint32_t parent, uint32_t name)
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-/* What was inlined deeper than this is not told of callers, for a file may say so of each. */
+/*
+ * Callers deeper than this get no nodes for the functions that were inlined in them: a corrupt file
+ * may have inlined functions at every frame.
+ */
 #define MAX_INLINED_DEPTH 1024
 
 static bool is_deep(const struct path_tree *tree, uint32_t node)

@@ -23,7 +23,7 @@ struct path_node {
 	uint32_t name : 31; /* of the function */
 	uint32_t wide : 1;  /* while samples are added: has many children */
 	union {
-		uint64_t total; /* for who adds up, when the tree is settled */
+		uint64_t total; /* in a settled tree: for callers that add up weights */
 		struct path_links {
 			uint32_t child, sibling; /* 0: none */
 		} links;                         /* while samples are added */
@@ -33,31 +33,37 @@ struct path_node {
 struct path_tree {
 	struct frame_names *names;
 	struct path_node *nodes;
-	uint64_t *self; /* of each node, for who adds up: 0 to begin with */
+	uint64_t *self; /* of each node, for callers that add up weights: 0 to begin with */
 	uint32_t nr, room, nr_self, self_room;
 	bool with_self;
-	bool flat;                  /* callers make no difference: all are below the root */
-	bool whole;                 /* what was inlined has its nodes however deep it is */
+	bool flat;                  /* callers are ignored: all nodes are below the root */
+	bool whole;                 /* inlined functions have nodes at any depth */
 	struct node_table children; /* of nodes that are wide */
-	uint32_t *context_nodes;    /* by trace_node_number(): + 1 */
-	uint32_t *places; /* where the latest sample with a place led: node + 1, see trace_sample */
+	uint32_t *context_nodes;    /* by trace_node_number(): node + 1 */
+	uint32_t *places; /* node + 1 of the latest sample with a place, see trace_sample */
 	uint32_t nr_places;
 	struct chain_link *chain; /* on the way up */
 };
 
-/* The names are asked for all frames. 0 or -ENOMEM; to be given to path_tree_fini() either way. */
+/*
+ * Prepares a tree that finds the names of frames in `names`. Returns 0 or -ENOMEM; call
+ * path_tree_fini() in either case.
+ */
 int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_self);
-/* Frees what nodes are found by, when all have been: they can be looked at as before. */
+/* Frees the lookup tables, after all samples were added. The nodes stay. */
 void path_tree_settle(struct path_tree *tree);
 void path_tree_fini(struct path_tree *tree);
 
-/* All samples of a walk with so many places come next, in its order. 0 or -ENOMEM. */
+/*
+ * Announces that all samples of a walk come next, in its order, with `nr` different places. Returns
+ * 0 or -ENOMEM.
+ */
 int path_tree_use_places(struct path_tree *tree, uint32_t nr);
 
 /*
- * Finds the nodes of up to PATH_BATCH samples, of which those of a part are wanted (NULL: all); of
- * others it is PATH_NONE. Large trees are all over memory, and so samples wait for it together. 0
- * or -ENOMEM.
+ * Finds the nodes of up to PATH_BATCH samples. A sample outside of the part gets PATH_NONE (part
+ * NULL: all are inside). Batches are faster: large trees do not fit into caches, and the samples of
+ * a batch wait for memory together. Returns 0 or -ENOMEM.
  */
 int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, unsigned nr,
                    const struct part *part, uint32_t *nodes);

@@ -24,17 +24,20 @@ enum path_detail { /* enum frame_keys */
 
 struct paths {
 	const struct trace *trace;
-	struct frame_names names; /* as detailed */
-	struct path_tree tree;    /* a path is the node behind it: the root is none */
+	struct frame_names names; /* with the keys of the path_detail */
+	struct path_tree tree;    /* path i is node i + 1, because the root is no path */
 };
 
-/* 0 or -ENOMEM; to be given to paths_fini() in either case. */
+/* Returns 0 or -ENOMEM; call paths_fini() in either case. */
 int paths_init(struct paths *paths, const struct trace *trace, enum path_detail detail);
 void paths_fini(struct paths *paths);
 
-/* The number of a sample's path; PATH_NONE: no memory. */
+/* Returns the number of a sample's path; PATH_NONE: no memory. */
 uint32_t paths_find(struct paths *paths, const struct trace_sample *sample);
-/* Those of up to PATH_BATCH samples, which is faster. 0 or -ENOMEM. */
+/*
+ * Finds the paths of up to PATH_BATCH samples, which is faster than one by one. Returns 0 or
+ * -ENOMEM.
+ */
 int paths_find_some(struct paths *paths, const struct trace_sample *samples, unsigned nr,
                     uint32_t *found);
 
@@ -43,43 +46,44 @@ static inline uint32_t paths_nr(const struct paths *paths)
 	return paths->tree.nr - 1;
 }
 
-/* The path of the caller; PATH_NONE: there is none. */
+/* Returns the path of the caller; PATH_NONE: there is none. */
 static inline uint32_t paths_caller(const struct paths *paths, uint32_t path)
 {
 	return paths->tree.nodes[path + 1].parent - 1;
 }
 
-/* In names. */
+/* Returns the number of the name at a path's leaf: an index of paths->names.names. */
 static inline uint32_t paths_place(const struct paths *paths, uint32_t path)
 {
 	return paths->tree.nodes[path + 1].name;
 }
 
 /*
- * How many functions a path has, for all of them, and at most; NULL: no memory. To be freed.
+ * Returns the number of functions on each path, and the largest one in *deepest. The caller frees
+ * the array. NULL: no memory.
  */
 uint32_t *paths_depths(const struct paths *paths, uint32_t *deepest);
 
-/* A function, at any place of it. */
+/* Returns a name of the function: that of one of its places. */
 static inline const struct frame_name *paths_name(const struct paths *paths, uint32_t function)
 {
 	return &paths->names.names[paths->names.functions[function]];
 }
 
-/* A function's name, in the file or in text. */
+/* Returns a function's name: a string of the trace, or `text`. */
 static inline const char *paths_function(const struct paths *paths, uint32_t function,
                                          char text[FRAME_TEXT_SIZE])
 {
 	return frame_name_symbol(&paths->names, paths->names.functions[function], text);
 }
 
-/* The path of the module that a function is in; "" of special frames. */
+/* Returns the path of the module that a function is in; "" for special frames. */
 static inline const char *paths_module(const struct paths *paths, uint32_t function)
 {
 	return trace_string(paths->trace, paths_name(paths, function)->module);
 }
 
-/* The function at the leaf of a path. */
+/* Returns the function at the leaf of a path. */
 static inline uint32_t paths_leaf(const struct paths *paths, uint32_t path)
 {
 	return paths->names.names[paths_place(paths, path)].function;

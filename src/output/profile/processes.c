@@ -53,7 +53,7 @@ static bool read_alike(const struct trace *trace, uint32_t a, uint32_t b)
 	       process_key(trace, a) == process_key(trace, b);
 }
 
-/* Of entries without a number each is for itself. */
+/* Entries without a TID are not merged: each stands for itself. */
 uint32_t *threads_find(const struct trace *trace)
 {
 	uint32_t *found = calloc(trace_nr(trace, TRACE_THREADS) + 1UL, sizeof(*found));

@@ -1,19 +1,23 @@
-/* What stands for the processes of a trace, and for its threads, where each has one name. */
+/*
+ * Representatives of processes and threads: the one entry of the trace's table of threads that
+ * gives each its name.
+ */
 #ifndef OUTPUT_PROFILE_PROCESSES_H
 #define OUTPUT_PROFILE_PROCESSES_H
 
 #include "trace/trace.h"
 
 /*
- * For each thread the entry of its process's main thread as it was last, by when it began to be
- * that, or else of its first thread; itself where its process is not known. To be freed; NULL: no
- * memory.
+ * Returns for each thread an entry of its process: the latest one of the main thread, by start
+ * time, or else one of another thread. A thread whose process is unknown is its own entry. The
+ * caller frees the array; NULL: no memory.
  */
 uint32_t *processes_find(const struct trace *trace);
 
 /*
- * For each thread the first entry that reads the same: a thread that executes another program has a
- * new one, and may come back. Likewise.
+ * Returns for each thread the first entry with the same process, TID and command. A thread has
+ * several such entries if it executed another program and later came back. The caller frees the
+ * array; NULL: no memory.
  */
 uint32_t *threads_find(const struct trace *trace);
 

@@ -25,7 +25,7 @@ static int builder_init(struct builder *builder, struct profile *profile)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* What nodes, rows and classes are found by, before more memory is needed. */
+/* Frees the lookup tables of nodes, rows and classes, before more memory is needed. */
 static void builder_forget(struct builder *builder)
 {
 	path_tree_settle(&builder->tree);

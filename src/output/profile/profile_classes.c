@@ -1,4 +1,4 @@
-/* Which class a sample is of. */
+/* Finds the class of a sample. */
 #include "output/profile/profile_build.h"
 
 #include "output/profile/processes.h"
@@ -31,7 +31,7 @@ static uint32_t stands_for(const struct builder *builder, const uint32_t *table,
 	return thread < builder->nr_threads - 1 ? table[thread] : thread;
 }
 
-/* What a sample's class would be. */
+/* Returns the class that the sample has to be added to. */
 static struct profile_class class_wanted(const struct builder *builder,
                                          const struct trace_sample *sample)
 {

@@ -66,7 +66,7 @@ int profile_sum_counts(struct profile_count_table *table, const struct path_node
 {
 	if (!table->at)
 		return 0;
-	/* As large as it will be: entries must stay where they are. */
+	/* The table grows to its final size first, because entries must stay where they are. */
 	if (!entry(table, nr))
 		return -ENOMEM;
 	for (uint32_t i = nr; i-- > 0;) {

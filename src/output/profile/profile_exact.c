@@ -27,7 +27,7 @@ const char *profile_unsampled_in(const struct trace *trace)
 		&(const struct profile_unsampled){.why = why_unsampled(trace)});
 }
 
-/* What the kernel counted for a command and no sample stands for, as a row of its own. */
+/* Adds a row of its own for the part of a command's exact total that no sample stands for. */
 static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
 {
 	struct profile *profile = builder->profile;
@@ -54,7 +54,9 @@ static bool exact_wanted(const struct profile *profile)
 	       !profile->config.sampled_alone;
 }
 
-/* What samples of a command stand for, and in how many runs they are. */
+/*
+ * The weight of a command's samples, and the number of runs of successive samples that they form.
+ */
 struct sampled {
 	uint64_t weight;
 	double nr_runs;
@@ -84,7 +86,7 @@ static bool is_scaled(const struct profile *profile, uint32_t comm)
 	return false;
 }
 
-/* What is left of an exact total is as uncertain as what was sampled of it. */
+/* The unsampled rest of an exact total is as uncertain as its sampled part. */
 static void add_variance(struct profile *profile, const struct sampled *sampled)
 {
 	double weight = (double)profile->max_weight;

@@ -24,7 +24,7 @@ uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
 	return row;
 }
 
-/* Of one class alone, rows have the numbers of their names. */
+/* With a single class, the number of a row is the number of its name. */
 static uint32_t only_row(struct builder *builder, uint32_t name)
 {
 	while (name >= builder->profile->nr_rows)

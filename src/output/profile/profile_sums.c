@@ -1,4 +1,4 @@
-/* What classes spent in the nodes of a profile's tree. */
+/* Sums of weights by class and node of a profile's tree. */
 #include "output/profile/profile_build.h"
 
 #include "base/large_array.h"

@@ -10,7 +10,7 @@ static uint32_t sum_class(const struct profile *profile, uint32_t sum)
 	return profile->rows[profile->sums[sum].row].class;
 }
 
-/* Those of a class stay in the order in which they came. */
+/* Sorts the sums by class. The sums of a class stay in the order in which they came. */
 static void sort_sums(struct profile_trees *trees)
 {
 	const struct profile *profile = trees->profile;

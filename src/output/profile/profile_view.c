@@ -25,7 +25,10 @@ struct viewer {
 	int err;
 };
 
-/* Of functions without a symbol the name has to be made. */
+/*
+ * Marks the names that belong to the function. The text of a name without a symbol has to be
+ * composed first.
+ */
 static bool *names_wanted(const struct profile *profile, const char *function)
 {
 	bool *wanted = calloc(profile->names.nr + 1UL, sizeof(*wanted));

@@ -116,7 +116,10 @@ static double counted_share(const struct profile *profile, uint32_t i)
 	return share(profile->counted[1 + i], counter->total);
 }
 
-/* What a thread counts behind its last sample that is left is told of no function. */
+/*
+ * Warns of counts that no function has: a thread's counts behind its last stored sample are
+ * attributed to none.
+ */
 static void warn_of_uncounted(const struct profile *profile, const struct warner *warner)
 {
 	uint32_t least = 0;
@@ -146,7 +149,7 @@ static void warn_of_mixing(const struct profile *profile, const struct warner *w
 	char part[TEXT_SIZE];
 	const char *name;
 
-	/* What is compared with other runs has no counters. */
+	/* Profiles for comparisons with other runs have no counters. */
 	if (!(profile->config.keys & PROFILE_NAME_KEYS) || profile->config.self_alone ||
 	    profile->samples < MANY_SAMPLES)
 		return;
@@ -228,7 +231,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		     plural(told - MAX_BLAMED));
 }
 
-/* What is spent in code of a kind that no symbol names. */
+/* The weight in code of one kind that no symbol covers. */
 struct nameless {
 	uint64_t self;
 	uint32_t module; /* where most of it is */

@@ -123,7 +123,10 @@ bool shares_lack_samples(const struct trace *trace, struct coverage *coverage)
 	const struct trace_event *event = trace_event(trace, 0);
 	struct shares shares;
 
-	/* What is counted of both sides says nothing of the kernel's alone. */
+	/*
+	 * The exact total of a clock counts user and kernel: it is no measure for samples of the
+	 * kernel alone.
+	 */
 	if (!shares_exact_known(trace) || clock_sides(trace, event) == CLOCK_KERNEL ||
 	    shares_init(&shares, trace))
 		return false;

@@ -18,7 +18,7 @@ void warn(const struct warner *warner, const char *format, ...)
 	warner->fn(warner->arg, text);
 }
 
-/* Of lines, which names that were looked up since may have. */
+/* Flags about source lines: later symbolization may have added the lines. */
 #define OF_LINES (TRACE_RUN_SPLIT_MISSING | TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED)
 
 static const struct {
