@@ -37,7 +37,10 @@ static const char *function_cell(const struct sightings *seen, const struct prof
 		frame_module_text(profile->trace, profile->names.names[row->name].frame), cell);
 }
 
-/* What all cells of a row say; NULL: no memory. */
+/*
+ * Returns the texts of all cells of a row, one behind the other. The caller frees them; NULL: no
+ * memory.
+ */
 static char *row_cells(const struct sightings *seen, const struct profile *profile,
                        const struct profile_row *row, const struct report_options *options,
                        char *text)
@@ -77,7 +80,10 @@ static int compare_cells(const char *p, const char *q, unsigned nr)
 	return order;
 }
 
-/* Those that say the same together, each side's and each run's of them, too. */
+/*
+ * Orders sightings by the texts of their cells, then by side and by run, so that equal rows come
+ * together.
+ */
 static int compare_sightings(const void *a, const void *b, void *nr_keys)
 {
 	const struct sighting *x = a, *y = b;
@@ -225,7 +231,7 @@ static void compare_sides(const struct diff *diff, struct diff_row *row)
 	                     : error_of_runs(diff, of);
 }
 
-/* As the kernel counted it, where that is known: no sample was lost there. */
+/* Returns the kernel's exact total where it is known, because it includes lost samples. */
 static double whole_of(const struct profile *profile)
 {
 	uint64_t exact = profile_exact(profile);
@@ -248,7 +254,10 @@ static void sum_whole(struct diff *diff)
 	compare_sides(diff, &diff->whole);
 }
 
-/* Of a function in one run, of whose rows so many from the first one on say so. */
+/*
+ * Adds the value of a function in one run. `rows` are the nr rows of the run's profile that have
+ * the function's cells; there may be none.
+ */
 static void add_sightings(struct diff_value *value, const struct profile *profile, unsigned nth,
                           const struct sighting *rows, size_t nr, bool shares)
 {

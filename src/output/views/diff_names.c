@@ -39,7 +39,10 @@ static int add_name(struct diff_names *names, const struct trace *trace, uint64_
 	return symbol ? ARRAY_ADD(names->known, names->nr, known) : 0;
 }
 
-/* Those of callers, too: they show that there are several functions of a name. */
+/*
+ * Adds all names of a run's profile, and those of the trace's other symbols: they show whether a
+ * name belongs to several functions.
+ */
 static int add_run(struct diff_names *names, const struct profile *profile, unsigned side)
 {
 	const struct trace *trace = profile->trace;

@@ -24,7 +24,7 @@ enum rank {
 	IN_FULL,
 };
 
-/* What a user typed, and the same as traces have it. */
+/* A name as the user typed it, and its forms that are compared with names of the trace. */
 struct wanted {
 	const char *typed;
 	bool any; /* whatever there is */
@@ -238,7 +238,10 @@ static int add_inlined(struct function_choice *choice, const struct trace *trace
 	return err;
 }
 
-/* What samples have an address of alone, or not even that: "[anon]+0x7f12", "[truncated]". */
+/*
+ * Adds names of frames without a symbol, such as "[anon]+0x7f12" or "[truncated]". Only a profile
+ * has them.
+ */
 static int add_nameless(struct function_choice *choice, const struct trace *trace,
                         struct wanted *wanted)
 {

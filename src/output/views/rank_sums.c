@@ -113,7 +113,10 @@ static struct spread spread_of(const uint64_t *weights, uint32_t nr)
 	return spread;
 }
 
-/* As wide as to hold for each of nr ranks at once, and so for the one that turns out first. */
+/*
+ * Returns half the width of an interval that holds for all nr ranks at once, and so for the rank
+ * with the largest value.
+ */
 static double half_width(uint32_t nr, double variance)
 {
 	return sqrt((1.96 * 1.96 + 2 * log(nr)) * variance);

@@ -112,7 +112,7 @@ static int add_row(struct report_rows *rows, const struct class_row *row)
 	return 0;
 }
 
-/* What was not sampled comes behind all that was. */
+/* Adds a row for unsampled weight. Its order puts it behind all sampled rows. */
 static int add_unsampled(struct report_rows *rows, uint32_t number)
 {
 	const struct profile_row *row = &rows->profile->rows[number];
@@ -150,7 +150,10 @@ static int add_classes(struct report_rows *rows, uint32_t first, uint32_t end, b
 	return err;
 }
 
-/* Of so few samples that no row is beyond its error, all rows are better than none. */
+/*
+ * Makes the rows of a range of classes. With so few samples that every row is within its error, all
+ * rows are shown: they are better than none.
+ */
 static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uint64_t whole)
 {
 	int err;
@@ -291,7 +294,7 @@ static const char *name_cell(const struct profile *profile, uint32_t number, enu
                              char text[CELL_SIZE])
 {
 	const struct frame_name *name = &profile->names.names[number];
-	/* What is in no module, such as [truncated], is told once. */
+	/* A frame without a module, such as [truncated], is shown in one column only. */
 	bool alone = !frame_module(name->frame) && !(profile->config.keys & PROFILE_BY_SYMBOL);
 
 	if (key == PROFILE_BY_MODULE && !alone)

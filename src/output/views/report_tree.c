@@ -154,7 +154,10 @@ static int find_namesakes(struct report_tree *tree)
 	return 0;
 }
 
-/* Of each node, the root's being 0. Parents come first. */
+/*
+ * Returns the depth of each node, 0 for the root. Parents come before their children. The caller
+ * frees the array; NULL: no memory.
+ */
 static uint32_t *find_depths(const struct profile_trees *of)
 {
 	uint32_t *depths = calloc(of->nr + 1UL, sizeof(*depths));

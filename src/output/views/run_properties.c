@@ -194,7 +194,7 @@ static void tell_reduction(struct teller *teller, uint32_t number,
 	           reduction_cause(reduction->cause));
 }
 
-/* What the kernel counted in full, and how many tasks that were. */
+/* Emits the exact totals of a command and the number of its tasks. */
 static void tell_task_totals(struct teller *teller, uint32_t number,
                              const struct trace_command *command)
 {
