@@ -71,7 +71,7 @@ static bool complete(const struct dump *dump)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* What was inlined is told like a call. */
+/* Prints an inlined function like a call, with a mark. */
 static void put_frame(struct dump *dump, uint64_t frame)
 {
 	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
@@ -205,7 +205,7 @@ static void put_frame_json(struct dump *dump, uint64_t frame)
 		dump->json.err = -ENOMEM;
 }
 
-/* What was counted since the sample before in its stream. */
+/* Returns the counts since the previous sample of the same stream. */
 static struct json_object *counters_object(const struct dump *dump,
                                            const struct trace_sample *sample)
 {

@@ -5,7 +5,10 @@
 
 #include <inttypes.h>
 
-/* What is known of who made a call; for numbers that a file makes up as much as that is. */
+/*
+ * The thread that made a call. Fields are 0 if a corrupt file gives the call a thread that does not
+ * exist.
+ */
 struct caller {
 	uint32_t comm;      /* string */
 	int pid, tid, rank; /* rank -1: none */

@@ -115,7 +115,7 @@ int info_calls_text(FILE *to, const struct trace *trace)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-/* Those without a rank come last. */
+/* Orders processes by rank. Processes without a rank come last. */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct trace_process *x = *(const struct trace_process *const *)a;
@@ -124,7 +124,7 @@ static int compare_ranks(const void *a, const void *b)
 	return ORDER((uint32_t)x->rank, (uint32_t)y->rank) ?: ORDER(x, y);
 }
 
-/* By rank, to be freed; NULL: no memory. */
+/* Returns the processes in the order of their ranks. The caller frees the list; NULL: no memory. */
 static const struct trace_process **list_processes(const struct trace *trace, uint32_t *nr)
 {
 	const struct trace_process **list;

@@ -91,7 +91,10 @@ static struct json_object *all_counters(const struct trace *trace, const struct 
 	return array;
 }
 
-/* What is added up at a recorder's end is not known of one that did not come to it. */
+/*
+ * The number of records is added up at the end of a recording, so it is unknown if the recorder did
+ * not reach its end.
+ */
 static struct json_object *memory(const struct trace_run *run)
 {
 	bool ended = !(run->flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));

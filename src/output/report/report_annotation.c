@@ -87,7 +87,7 @@ static void put_source_line(const struct annotation_text *out, uint32_t line, co
 	fputc('\n', out->to);
 }
 
-/* What is not shown. */
+/* The weight and the number of source lines that are not shown. */
 struct rest {
 	uint64_t self;
 	uint32_t nr;

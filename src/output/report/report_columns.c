@@ -59,7 +59,11 @@ static unsigned *module_column(struct report_columns *columns)
 	return options->nr_keys > 1 ? found : NULL;
 }
 
-/* Of columns of one width the last; not that of lines, whose numbers are at their ends. */
+/*
+ * Returns the width of the widest column that can shrink; among equally wide ones, of the last.
+ * Columns of source lines are searched only with of_lines: their line numbers are at the end, which
+ * is cut first.
+ */
 static unsigned *widest(struct report_columns *columns, bool of_lines)
 {
 	unsigned *found = NULL;

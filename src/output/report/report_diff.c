@@ -21,7 +21,10 @@ static const struct trace *first_trace(const struct diff_report *report)
 	return report->sides[DIFF_BEFORE].traces[0];
 }
 
-/* What another run calls event i of the first one; TRACE_ALL_EVENTS: it has none. */
+/*
+ * Returns the number in another run of the first run's event i; TRACE_ALL_EVENTS: the run has no
+ * such event.
+ */
 static uint32_t other_event(const struct diff_report *report, const struct trace *trace, uint32_t i)
 {
 	const struct trace_event *event = trace_event(first_trace(report), i);
@@ -66,7 +69,7 @@ bool report_diff_any(const struct diff_report *report)
 	return false;
 }
 
-/* Of all runs of a side; *profiles is to be freed by free_profiles() in either case. */
+/* Makes the profiles of all runs of a side. Call free_profiles() in either case. */
 static int make_profiles(const struct diff_report *report, unsigned side, uint32_t event,
                          struct profile ***profiles)
 {

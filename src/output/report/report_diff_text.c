@@ -22,7 +22,7 @@ struct diff_text {
 	FILE *to;
 	const struct diff_report *report;
 	unsigned nr_tables;
-	/* Of the present table: */
+	/* The following fields belong to the current table. */
 	const struct diff *diff;
 	const struct value_unit *unit;
 	int digits_width;     /* without the unit */
@@ -84,7 +84,7 @@ static const struct trace_event *event_of(const struct diff *diff)
 	return trace_event(profile->trace, profile->config.event);
 }
 
-/* What is shown as 0 has no sign of its own. */
+/* Returns 0 for a value that is rounded to 0, so that it is shown without a sign. */
 static double unsigned_zero(double value, int digits)
 {
 	return fabs(value) * 2 < pow(10, -digits) ? 0 : value;

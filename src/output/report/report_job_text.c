@@ -12,7 +12,7 @@
 #define FEW_CALLS   12 /* below an ordinary report */
 #define MAX_CALLERS 12 /* of a context in one line */
 
-/* What stands before a name in its line. */
+/* Columns that precede a name in its line. */
 #define FUNCTION_COLUMNS 72
 #define CONTEXT_COLUMNS  33
 
@@ -100,7 +100,7 @@ static void put_call_titles(FILE *to, bool values)
 		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
 }
 
-/* Those of values, or all others. */
+/* Prints the table of regions that are values, or that of all other regions. */
 static void put_call_table(FILE *to, const struct job *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
 {
@@ -134,7 +134,7 @@ static int put_calls(FILE *to, const struct job *job, uint32_t limit)
 	return 0;
 }
 
-/* What is wrong with sums of calls where some are not there. */
+/* Warns that sums are incomplete where calls were not stored. */
 static void put_completeness(FILE *to, const struct trace *trace)
 {
 	const struct trace_event *kind;
@@ -428,7 +428,10 @@ static int put_pairs(FILE *to, const struct job *job)
 	return 0;
 }
 
-/* Of processes that were spawned, or in communicators that there was no room for. */
+/*
+ * Prints the number of messages that no matrix has: those of spawned processes, or in communicators
+ * that were not stored for lack of room.
+ */
 static void put_elsewhere(FILE *to, const struct job *job)
 {
 	uint64_t nr = job->calls.messages_elsewhere;

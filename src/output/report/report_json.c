@@ -75,7 +75,10 @@ static void add_counters(const struct report_out *out, const uint64_t *counters,
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Of counts a half is a lot: up, that nothing looks more certain than it is. */
+/*
+ * Returns the error of a row, rounded up: half an occurrence can be much of a small count, and no
+ * row may look more certain than it is.
+ */
 static uint64_t row_error(const struct profile_row *row, uint64_t whole)
 {
 	double error = ceil(profile_error(row));
@@ -203,7 +206,7 @@ static struct json_object *class_object(struct report_out *out, uint32_t class)
 	return object;
 }
 
-/* Of a node, with all below it. */
+/* Returns the counts of a node and of all nodes below it. */
 static struct json_object *counts_object(const struct report_out *out, uint32_t node)
 {
 	struct json_object *object = json_new();
@@ -294,7 +297,7 @@ static int put_class(struct report_out *out, uint32_t class, bool *first)
 	return 0;
 }
 
-/* What was not sampled of a command, beside the trees of classes. */
+/* Prints the unsampled weight of a command, beside the trees of classes. */
 static void put_unsampled_class(struct report_out *out, uint32_t number)
 {
 	const struct profile_unsampled *unsampled = &out->profile->unsampled[number];

@@ -2,7 +2,7 @@
 #include "output/views/report_keys.h"
 #include "output/views/report_rows.h"
 
-/* What was not sampled has a command alone. */
+/* Adds the thread of a class. Unsampled weight has a command only. */
 static void add_thread(const struct trace *trace, const struct profile_class *class,
                        struct json_object *object)
 {

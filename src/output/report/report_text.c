@@ -296,7 +296,9 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 			fputc('\n', to);
 		err = put_event(to, trace, i, options);
 	}
-	/* Of a table alone: what is asked for with more words is all that is wanted. */
+	/*
+	 * Calls follow a table only. A user who asked for trees, threads or code gets nothing else.
+	 */
 	if (!err && report_has_calls(trace, options) && has_head(options) && !options->tree &&
 	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
 		err = report_calls_text(to, trace, options);

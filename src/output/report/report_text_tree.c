@@ -59,7 +59,7 @@ static void put_titles(const struct tree_text *tree)
 	        paint(tree->options, PLAIN));
 }
 
-/* Of counters a tree tells what was counted in and below a branch; NULL: nothing is told. */
+/* Prints the counts in a branch and below it; NULL: blanks. */
 static unsigned put_counters(const struct tree_text *tree, const uint64_t *counters)
 {
 	report_counters_values(tree->to, tree->counters, counters);
@@ -147,7 +147,10 @@ static void put_node(const struct tree_text *tree, uint32_t number, unsigned lev
 	put_label(tree, &row, room_behind(tree->options, used), with_module);
 }
 
-/* What small branches come to is told where it is not small itself, or is all of a tree. */
+/*
+ * Whether a branch is shown. The sum of small branches is shown if it is not small itself, or is
+ * the whole tree.
+ */
 static bool told(const struct tree_text *tree, const struct report_branch *branch, bool alone)
 {
 	if (!branch->nr)
@@ -238,7 +241,7 @@ static int put_class(struct tree_text *tree, uint32_t number)
 	return 0;
 }
 
-/* What was not sampled of a command, beside the trees of classes. */
+/* Prints the title of a command's unsampled weight, beside the trees of classes. */
 static void put_unsampled_title(const struct tree_text *tree,
                                 const struct profile_unsampled *unsampled)
 {
