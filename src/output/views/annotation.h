@@ -11,7 +11,7 @@
 #include "symbolize/elf/disassembler.h"
 #include "symbolize/modules/module_code.h"
 
-/* What was inlined is in many functions; the hottest are shown. */
+/* An inlined function has code in many functions. Only the hottest ones are shown. */
 #define ANNOTATION_MAX_CODES 16
 
 struct hot_place {
@@ -51,8 +51,8 @@ struct annotation {
 };
 
 /*
- * Of the function that options name, with the profile's event and weights. Its code is read as far
- * as it can be had. 0, -ENOMEM, -EBADMSG; to be given to annotation_fini() in any case.
+ * Annotates the function that the options name, with the profile's event and weights. Its code is
+ * read where it is available. Returns 0, -ENOMEM, -EBADMSG; call annotation_fini() in any case.
  */
 int annotation_init(struct annotation *annotation, const struct profile *profile,
                     const struct report_options *options);

@@ -1,7 +1,7 @@
 /*
- * Of how many calls of MPI a trace knows who called them. Callers are known from samples alone: a
- * call in which its thread was sampled has the callers of that sample, of all others nobody knows
- * them.
+ * Counts the calls of MPI whose callers are known. Callers are known from samples only: a call
+ * during which its thread was sampled has the callers of that sample. The callers of all other
+ * calls are unknown.
  */
 #ifndef OUTPUT_VIEWS_CALL_CALLERS_H
 #define OUTPUT_VIEWS_CALL_CALLERS_H

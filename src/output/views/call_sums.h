@@ -1,4 +1,4 @@
-/* What the stored calls of a trace add up to: by region, by rank, and between ranks. */
+/* Sums of the stored calls of a trace: by region, by rank, and between ranks. */
 #ifndef OUTPUT_VIEWS_CALL_SUMS_H
 #define OUTPUT_VIEWS_CALL_SUMS_H
 
@@ -7,9 +7,9 @@
 #include "trace/rank_rows.h"
 #include "trace/trace_calls.h"
 
-/* Of the numbers that a program told under one name. */
+/* Statistics of the values that a program reported under one name. */
 struct value_sum {
-	uint64_t nr; /* that are numbers: the rest of this is of these */
+	uint64_t nr; /* values that are numbers; the other fields count only these */
 	double sum, least, most, last;
 	uint64_t last_time;
 };
@@ -45,7 +45,7 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
                    const struct part *part);
 void call_sums_fini(struct call_sums *sums);
 
-/* What one rank sent to another; NULL: nothing. */
+/* Returns the messages that one rank sent to another; NULL: there were none. */
 const struct call_link *call_sums_link(const struct call_sums *sums, int32_t from, int32_t to);
 /* The regions that were called, most time first; to be freed. NULL: no memory. */
 uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr);

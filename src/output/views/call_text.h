@@ -1,4 +1,4 @@
-/* What calls are and what they did, in words. */
+/* Texts about calls: their classes, parts and effects. */
 #ifndef OUTPUT_VIEWS_CALL_TEXT_H
 #define OUTPUT_VIEWS_CALL_TEXT_H
 
@@ -19,7 +19,10 @@ const char *policy_name(uint32_t policy);
  * in it needs to be escaped.
  */
 bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part *part);
-/* What a part of a call did: "8 bytes with rank 1, tag 10". Nothing in it needs to be escaped. */
+/*
+ * Prints the effect of a part of a call: "8 bytes with rank 1, tag 10". Nothing in it needs to be
+ * escaped.
+ */
 void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part);
 /* The value that a program gave, of a CALL_VALUE. */
 double call_part_value(const struct call_part *part);

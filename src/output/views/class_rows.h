@@ -1,4 +1,7 @@
-/* What a class of a profile spent in its functions and in all that these called. */
+/*
+ * The rows of a class of a profile: its weight in each function, and in all that the function
+ * called.
+ */
 #ifndef OUTPUT_VIEWS_CLASS_ROWS_H
 #define OUTPUT_VIEWS_CLASS_ROWS_H
 
@@ -25,7 +28,7 @@ struct class_rows {
 int class_rows_init(struct class_rows *rows, const struct profile_trees *trees);
 void class_rows_fini(struct class_rows *rows);
 
-/* Those of the class whose tree was made last. 0 or -ENOMEM. */
+/* Makes the rows of the class whose tree was made last. Returns 0 or -ENOMEM. */
 int class_rows_make(struct class_rows *rows, uint32_t class);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * What became of every function from one run to another, or from some runs to others: the rows of
- * their profiles, matched by what they say of themselves, since numbers mean something in their own
- * trace alone.
+ * The change of every function from one run to another, or from some runs to others. Rows of the
+ * profiles are matched by the texts of their cells, because numbers of names are valid in their own
+ * trace only.
  */
 #ifndef OUTPUT_VIEWS_DIFF_H
 #define OUTPUT_VIEWS_DIFF_H
@@ -17,7 +17,7 @@ struct diff_runs {
 	unsigned nr; /* at least one */
 };
 
-/* What the runs of a side say of a function; one that did not meet it says 0. */
+/* The value of a function in the runs of a side. A run without the function counts as 0. */
 struct diff_value {
 	double mean;
 	double sampling; /* variance of a run's value for its samples, on average */
@@ -27,8 +27,8 @@ struct diff_value {
 
 struct diff_row {
 	char *cells;                   /* by key, each with its NUL */
-	const struct profile *profile; /* one that has such a row, */
-	uint32_t number;               /* and which */
+	const struct profile *profile; /* a profile that has such a row */
+	uint32_t number;               /* the number of that row */
 	struct diff_value of[DIFF_SIDES];
 	double change; /* of the means */
 	/*
@@ -48,10 +48,10 @@ struct diff {
 };
 
 /*
- * Of profiles with the keys of the options, which stay where they are; of their rows what they
- * spent themselves counts alone. Values are weights, that sum up to the kernel's own total where
- * samples cover most of it, or with shares the percentages of their run's. 0 or -ENOMEM; to be
- * given to diff_fini() in either case.
+ * Compares profiles that were made with the keys of the options. The profiles must outlive the
+ * diff. Only self weights are compared. A value is a weight, scaled so that the weights add up to
+ * the kernel's exact total where samples cover most of it; with `shares` it is a percentage of the
+ * run's weight. Returns 0 or -ENOMEM; call diff_fini() in either case.
  */
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
               const struct report_options *options, bool shares);

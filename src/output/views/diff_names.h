@@ -17,7 +17,10 @@ struct diff_names {
 	bool by_module; /* functions of different modules are different */
 };
 
-/* Of the profiles of all runs. 0 or -ENOMEM; to be given to diff_names_fini() in either case. */
+/*
+ * Collects the names in the profiles of all runs. Returns 0 or -ENOMEM; call diff_names_fini() in
+ * either case.
+ */
 int diff_names_init(struct diff_names *names, const struct diff_runs runs[DIFF_SIDES],
                     unsigned keys);
 void diff_names_fini(struct diff_names *names);

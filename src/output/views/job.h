@@ -13,7 +13,7 @@
 #include "output/views/query.h"
 #include "output/profile/warnings.h"
 
-/* What the reports are made of. */
+/* The data of the reports. */
 struct job {
 	const struct trace *trace;
 	const struct report_options *options;
@@ -32,16 +32,16 @@ int job_init(struct job *job, const struct trace *trace, const struct report_opt
 int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
 void job_fini(struct job *job);
 
-/* Those of the run, and that not all ranks are in the trace. */
+/* Calls fn with the warnings of the run, and with one if the trace lacks some ranks. */
 void job_warnings(const struct job *job, warning_fn *fn, void *arg);
 
 #define JOB_MATRIX_RANKS 16 /* for more a matrix of messages would be too wide */
 
-/* Of those that messages are between; -1: there are none. */
+/* Returns the highest rank that sent or received messages; -1: there is none. */
 int32_t job_highest_rank(const struct job *job);
 /*
- * Who sent to whom, to be freed; NULL: no memory. Where a matrix would be too wide these are rows:
- * most bytes first, and no more than the options' limit.
+ * Returns the senders and receivers of messages. The caller frees them; NULL: no memory. Where a
+ * matrix would be too wide, they are sorted by bytes, most first, and cut to the options' limit.
  */
 struct call_link *job_links(const struct job *job, uint32_t *nr);
 
@@ -57,9 +57,9 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 
 /* Whether an ordinary report has calls, too: not that of some CPUs, for calls know none. */
 bool report_has_calls(const struct trace *trace, const struct report_options *options);
-/* What stands below its table: the calls alone. 0, -ENOMEM, -EBADMSG. */
+/* Prints the calls below the table of an ordinary report. Returns 0, -ENOMEM, -EBADMSG. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
-/* The same as a JSON array; NULL: errno says why. */
+/* Returns these calls as a JSON array; NULL: errno has the reason. */
 struct json_object *report_calls_object(const struct trace *trace,
                                         const struct report_options *options);
 

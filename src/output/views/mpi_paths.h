@@ -9,12 +9,12 @@
  * MPI in Fortran, by its name. NULL: no memory.
  */
 unsigned char *mpi_paths_functions(const struct paths *paths);
-/* The outermost one on a path; PATH_NONE: there is none. */
+/* Returns the outermost MPI function on a path; PATH_NONE: there is none. */
 uint32_t mpi_paths_outermost(const struct paths *paths, const unsigned char *functions,
                              uint32_t path);
 /*
- * What was called at the leaf of such a path, by the name that programs use: PMPI_Send() is
- * MPI_Send(). It is the file's, or in text.
+ * Returns the name of the MPI function at the leaf of such a path, as programs call it: MPI_Send
+ * for PMPI_Send. It is a string of the trace, or `text`.
  */
 const char *mpi_paths_call(const struct paths *paths, uint32_t path, char text[FRAME_TEXT_SIZE]);
 

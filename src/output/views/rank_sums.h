@@ -1,6 +1,6 @@
 /*
- * What the samples of an event add up to, by rank: in every function, and in MPI by the call path
- * that it was called from.
+ * Sums of an event's samples by rank: in every function, and in MPI by the call path that it was
+ * called from.
  */
 #ifndef OUTPUT_VIEWS_RANK_SUMS_H
 #define OUTPUT_VIEWS_RANK_SUMS_H

@@ -26,11 +26,14 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile,
                      const struct report_options *options);
 void report_rows_fini(struct report_rows *rows);
 
-/* Those of all classes, or of one. As many as the options allow. 0 or -ENOMEM. */
+/*
+ * These make the rows of all classes, or of one, as many as the options allow. They return 0 or
+ * -ENOMEM.
+ */
 int report_rows_of_all(struct report_rows *rows);
 int report_rows_of_class(struct report_rows *rows, uint32_t class);
 
-/* What a row has of samples: nothing where its function only called. */
+/* Returns the sampled values of a row. They are 0 where its function only called others. */
 struct profile_row report_row(const struct profile *profile, const struct class_row *row);
 
 /* Numbers of the classes, most weight first. NULL: no memory. */
@@ -39,7 +42,7 @@ uint32_t *report_classes(const struct profile *profile);
 /* All that was spent in a class, or was not sampled; 0: there are no rows of it. */
 uint64_t report_class_whole(const struct profile *profile, uint32_t class);
 
-/* What a row says in the column of a key: in the file, or in text where it has to be made. */
+/* Returns the text of a row in the column of a key: a string of the trace, or `text`. */
 #define CELL_SIZE FRAME_TEXT_SIZE
 const char *report_cell(const struct profile *profile, const struct profile_row *row,
                         enum profile_keys key, char text[CELL_SIZE]);
@@ -48,7 +51,10 @@ const char *report_cell(const struct profile *profile, const struct profile_row 
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE]);
 
-/* What was not sampled of a command and has this class; NULL: it is a class of samples. */
+/*
+ * Returns the unsampled weight of a command that this class stands for; NULL: it is a class of
+ * samples.
+ */
 const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class);
 
 #endif

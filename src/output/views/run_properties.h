@@ -1,13 +1,16 @@
 /*
- * What a trace says of its run, as names and texts: for formats with a place for notes. Nothing of
- * it is in the samples themselves.
+ * Properties of a trace's run, as names and texts, for formats that have a place for notes. The
+ * samples themselves have none of these properties.
  */
 #ifndef OUTPUT_VIEWS_RUN_PROPERTIES_H
 #define OUTPUT_VIEWS_RUN_PROPERTIES_H
 
 #include "trace/trace.h"
 
-/* Stops, and returns it, when fn returns not 0. Names are [A-Z0-9_:], values any bytes. */
+/*
+ * Calls fn with each property. If fn returns not 0, the walk stops and returns that. Names consist
+ * of [A-Z0-9_:]; values may hold any bytes.
+ */
 typedef int run_property_fn(void *arg, const char *name, const char *value);
 int run_properties(const struct trace *trace, run_property_fn *fn, void *arg);
 
