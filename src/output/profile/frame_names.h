@@ -59,8 +59,8 @@ void frame_names_init(struct frame_names *names, const struct trace *trace, unsi
 void frame_names_fini(struct frame_names *names);
 
 /*
- * Returns the number of a frame's name, and sets *only if it is the frame's only one. If inlining
- * gave the frame several names, it is that of the outermost function. UINT32_MAX:
+ * Returns the number of a frame's name, and sets *only to whether it is the frame's only one. If
+ * inlining gave the frame several names, it is that of the outermost function. UINT32_MAX:
  * frame_names_chain() was not called for the frame before.
  */
 uint32_t frame_names_known(const struct frame_names *names, uint64_t frame, bool *only);

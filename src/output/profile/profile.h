@@ -82,7 +82,7 @@ struct profile_row {
 	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples: what profile.carried leaves */
 };
 
-/* What a class spent in a node. */
+/* The weight of a class in a node. */
 struct profile_sum {
 	uint32_t node;
 	uint32_t row; /* one of the class's: of the node's function, unless in a view */
@@ -108,10 +108,10 @@ static inline const char *profile_unsampled_name(const struct profile_unsampled 
 	return names[unsampled->why];
 }
 
-/* What that is called in all profiles of a trace. */
+/* Returns the name of unsampled weight in all profiles of a trace. */
 const char *profile_unsampled_in(const struct trace *trace);
 
-/* What was counted with samples: by their event first, then by its counters. */
+/* Counts that were read with samples: first of their event, then of its counters. */
 struct profile_counts {
 	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
 };
@@ -160,7 +160,7 @@ struct profile {
 struct profile *profile_new(const struct trace *trace, const struct profile_config *config);
 void profile_free(struct profile *profile);
 
-/* What a sample adds to its row: its weight, scaled. */
+/* Returns the weight that a sample adds to its row, scaled. */
 static inline uint64_t profile_weight(const struct profile *profile,
                                       const struct trace_sample *sample)
 {
@@ -175,20 +175,26 @@ static inline uint64_t profile_weight(const struct profile *profile,
  */
 void profile_weigh_by(struct profile *profile, uint32_t counter);
 
-/* What was counted in a row or node, and below a node; zeros where nothing was. */
+/* Returns the counts of a row or node, and of all below a node; zeros where there are none. */
 const struct profile_counts *profile_counts_of(const struct profile_count_table *table,
                                                uint32_t number);
 
-/* Half the width of the 95 % interval of a row's self. */
+/* Returns half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);
 /*
- * The kernel's own total of what the samples stand for, where it is known and is not in rows yet;
- * else 0.
+ * Returns the kernel's exact total for the samples, where it is known and is not yet in rows; else
+ * 0.
  */
 uint64_t profile_exact(const struct profile *profile);
-/* What weights are to be multiplied with to sum up to it; 1 where samples cover too little. */
+/*
+ * Returns the factor that makes weights add up to profile_exact(); 1 where samples cover too little
+ * of it.
+ */
 double profile_exact_factor(const struct profile *profile);
-/* Of what no sample was in: it may have had less than one sample stands for, the largest. */
+/*
+ * Returns the variance of a function without samples: it may have spent nearly as much as the
+ * largest weight of one sample.
+ */
 double profile_unmet_variance(const struct profile *profile);
 
 /*

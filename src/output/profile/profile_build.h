@@ -25,7 +25,9 @@ struct builder {
 	bool one_class;                                          /* all samples are of the same */
 	struct error_bars bars;
 	uint64_t *by_thread; /* weights */
-	/* What stands for threads and their processes, see processes.h; NULL: not asked for. */
+	/*
+	 * The representatives of threads and processes, see processes.h; NULL: they are not needed.
+	 */
 	uint32_t *process_of, *thread_of;
 	uint32_t nr_threads;
 	uint32_t lowest; /* level that was kept in the end */
@@ -47,7 +49,10 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
 
 /* Asks for the memory that sum_table_guess() will need. */
 void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class);
-/* What probably is the sum of a node and a class, or PROFILE_NONE; asks for its memory. */
+/*
+ * Returns the probable number of the sum of a node and a class, or PROFILE_NONE, and prefetches the
+ * sum.
+ */
 uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, uint32_t node,
                          uint32_t class);
 /* The number of the sum of a node and a class; PROFILE_NONE: there is none yet. */

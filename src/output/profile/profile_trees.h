@@ -16,7 +16,7 @@ struct profile_trees {
 	struct profile_count_table counts; /* by node */
 	uint32_t nr;
 
-	/* What it is made of and with; NULL: it is the profile's own. */
+	/* Tables for making the tree; NULL: the tree is the profile's own. */
 	uint32_t *order, *start;     /* numbers of sums by class: of each from its start on */
 	const uint32_t *first, *end; /* of the class */
 	uint32_t *at;                /* by the profile's node: the tree's that may be it */

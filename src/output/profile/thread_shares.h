@@ -23,21 +23,23 @@ bool shares_exact_known(const struct trace *trace);
 int shares_init(struct shares *shares, const struct trace *trace);
 void shares_fini(struct shares *shares);
 
-/* Of event 0, over all commands whose exact total is known: that, and what of it samples stand for.
+/*
+ * Sums for event 0 over all commands whose exact total is known: that total, and the part of it
+ * that samples stand for.
  */
 struct coverage {
 	uint64_t exact, sampled;
 };
 
-/* Whether samples stand for less than 99 % of it: false as well where nobody can know. */
+/* Whether samples stand for less than 99 % of it. Returns false as well where this is unknown. */
 bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
 
 /* The numbers of commands by their names, to be given to map64_fini(). 0 or -ENOMEM. */
 int commands_by_name(const struct trace *trace, struct map64 *by_comm);
 
-/* Whether a slot of the table of threads was given back and belongs to nobody. */
+/* Whether an entry of the table of threads is unused. */
 bool thread_unused(const struct trace_thread *thread);
-/* Whether nothing at all is known of a command but its name. */
+/* Whether a command has nothing but its name. */
 bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a reader of a profile must know before believing it. */
+/* Warnings about the quality of a recording and of a profile. */
 #ifndef OUTPUT_PROFILE_WARNINGS_H
 #define OUTPUT_PROFILE_WARNINGS_H
 
@@ -9,16 +9,19 @@
 /* Called for each, most serious first; text is one line, and may hold names as they are. */
 typedef void warning_fn(void *arg, const char *text);
 
-/* Of the whole recording. */
+/* Emits the warnings about the whole recording. */
 void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg);
-/* What of these is told by flags of a run, or by some of them. */
+/* Emits only those warnings that depend on the flags of a run. */
 void warnings_of_flags(uint32_t flags, warning_fn *fn, void *arg);
-/* Why there are no samples of an event. counted: event->exact is known, even where it is 0. */
+/*
+ * Writes the reason for which an event has no samples. counted: event->exact is known, even where
+ * it is 0.
+ */
 void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct trace_event *event,
                         bool counted);
-/* That calls never came to the recorder, and why. */
+/* Writes the warning that calls never reached the recorder, and why. */
 void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost);
-/* That the kernel stopped observing so many processes, and why. */
+/* Writes the warning that the kernel stopped observing `nr` processes, and why. */
 void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr);
 /* For what shows callers: that none were recorded, and how to get them. */
 void warnings_of_callers(const struct trace *trace, warning_fn *fn, void *arg);

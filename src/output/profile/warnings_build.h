@@ -1,16 +1,16 @@
-/* How warnings are told; for the files that warnings.h promises, alone. */
+/* Helpers that emit warnings. Only the files that implement warnings.h include this header. */
 #ifndef OUTPUT_PROFILE_WARNINGS_BUILD_H
 #define OUTPUT_PROFILE_WARNINGS_BUILD_H
 
 #include "output/profile/warnings.h"
 #include "base/frame.h"
 
-/* From what share on something is worth a line. */
+/* Smallest share that is worth a warning. */
 #define WORTH_SAYING 0.005
 
 #define NAMELESS_SHARE 0.05 /* so much without names is worth a word */
 
-/* What whoever is unobserved did. */
+/* Reason for which the kernel stopped observing a process. */
 #define WENT_UNOBSERVED                                                                            \
 	"executed a setuid or unreadable program, which the kernel does not let inherited events " \
 	"observe"
@@ -28,7 +28,7 @@ static inline double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
-/* Code that no file has. */
+/* Whether the module is code that is in no file, such as jit code. */
 static inline bool module_is_made(const struct trace_module *module)
 {
 	return module->kind == MODULE_ANON;
