@@ -1,4 +1,4 @@
-/* What a trace says of its recording: what was measured, how, and how well. */
+/* Prints what a trace contains about its recording: what was measured, how, and how well. */
 #ifndef OUTPUT_REPORT_INFO_H
 #define OUTPUT_REPORT_INFO_H
 

@@ -1,4 +1,4 @@
-/* What adaptrace info says of instrumented calls and of the processes that made them. */
+/* The output of adaptrace info on instrumented calls and on the processes that made them. */
 #ifndef OUTPUT_REPORT_INFO_CALLS_H
 #define OUTPUT_REPORT_INFO_CALLS_H
 

@@ -10,9 +10,10 @@ struct report_columns {
 };
 
 /*
- * As wide as their titles; then for every cell: as wide as that, but for very long ones. Without a
- * terminal, functions with a column behind them leave out arguments that would push it out of
- * sight.
+ * report_columns_init() makes the columns as wide as their titles. report_columns_note(), called
+ * for every cell, widens a column to the cell's text, except for very long texts. Without a
+ * terminal, functions with a column behind them leave out arguments that would push that column out
+ * of sight.
  */
 void report_columns_init(struct report_columns *columns, const struct report_options *options);
 void report_columns_note(struct report_columns *columns, unsigned k, const char *text);

@@ -1,4 +1,7 @@
-/* What changed from one run to another, or from some to others, for people and for programs. */
+/*
+ * Report on the changes from one run to another, or from some to others, for people and for
+ * programs.
+ */
 #ifndef OUTPUT_REPORT_REPORT_DIFF_H
 #define OUTPUT_REPORT_REPORT_DIFF_H
 

@@ -11,7 +11,7 @@
 /* "x.atr: ./app -x (exit status 1)", "12.30 s on host, 2 CPUs, 2026-11-21 17:00:01" */
 void report_head_run(FILE *to, const struct trace *trace, const char *name);
 
-/* What was sampled of an event, or of the part that is shown. */
+/* Amount that was sampled of an event, or of the part that is shown. */
 struct event_amount {
 	const struct trace *trace;
 	uint32_t event;

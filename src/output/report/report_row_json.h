@@ -1,4 +1,4 @@
-/* What makes a row different from others, for programs. */
+/* Prints the keys of a row as JSON. */
 #ifndef OUTPUT_REPORT_REPORT_ROW_JSON_H
 #define OUTPUT_REPORT_REPORT_ROW_JSON_H
 

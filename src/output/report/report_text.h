@@ -1,4 +1,4 @@
-/* What the parts of a report for people share. */
+/* Functions that the parts of a report for people share. */
 #ifndef OUTPUT_REPORT_REPORT_TEXT_H
 #define OUTPUT_REPORT_REPORT_TEXT_H
 
@@ -28,7 +28,7 @@ static inline double percent(double part, uint64_t whole)
 	return whole ? 100 * part / (double)whole : 0;
 }
 
-/* Of few samples the formula knows less than that a share is between nothing and all. */
+/* With few samples the formula may give an error above 100 %, which no share can have. */
 static inline double percent_error(double error, uint64_t whole)
 {
 	return percent(error < (double)whole ? error : (double)whole, whole);
