@@ -69,8 +69,8 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 }
 
 /*
- * Of C++, (anonymous namespace)::f() begins with what makes parsers leave out the line, so that its
- * cost would be its caller's.
+ * A C++ name such as (anonymous namespace)::f() begins with a parenthesis. Parsers skip such a
+ * line, and its cost would go to its caller. A leading "::" avoids this.
  */
 static void print_name(FILE *file, const char *name)
 {
