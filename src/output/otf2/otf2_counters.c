@@ -5,8 +5,8 @@
 #include "output/otf2/otf2_location.h"
 
 /*
- * What was counted in the location up to now, as counters are there. Before the sample that it was
- * read with. Readers take differences.
+ * Writes the totals of the counters in this location up to now, before the sample that they were
+ * read with. They are totals because readers of OTF2 take differences.
  */
 void otf2_write_counters(struct location *location, uint64_t time)
 {

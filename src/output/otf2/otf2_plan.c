@@ -88,8 +88,9 @@ static bool is_first(const struct trace *trace, uint32_t thread)
 }
 
 /*
- * Of a rank's threads the one that calls MPI stands for it, its first one if that does. A process
- * that executed another program has several first ones: the one that calls most.
+ * Places a thread at its rank's location if it is better than the one there. A thread that calls
+ * MPI is preferred, and among these the first thread of the process. A process that executed
+ * another program has several first threads: the one with the most calls is taken.
  */
 static void place_rank(struct otf2_plan *plan, const struct trace *trace,
                        const struct call_index *calls, uint32_t thread)
