@@ -1,5 +1,5 @@
 /*
- * What to call a frame: one number for all frames of a function, whatever numbers its module has.
+ * Names of frames. All frames of a function have one number, even if its module has several.
  *
  *     named          symbol and module            "main", "app"
  *     nameless       its function's first byte    "app+0x1234", "app"   (or its own, if no bounds)

@@ -139,8 +139,8 @@ static void warn_of_uncounted(const struct profile *profile, const struct warner
 }
 
 /*
- * What is counted between two samples is told of the second one. Functions that take turns within a
- * period are mixed by that, and no number of samples helps.
+ * Counts between two samples are attributed to the function of the second one. Where functions take
+ * turns within a period, this mixes their counts, and more samples do not help.
  */
 static void warn_of_mixing(const struct profile *profile, const struct warner *warner)
 {
