@@ -61,8 +61,8 @@ static unsigned *module_column(struct report_columns *columns)
 
 /*
  * Returns the width of the widest column that can shrink; among equally wide ones, of the last.
- * Columns of source lines are searched only with of_lines: their line numbers are at the end, which
- * is cut first.
+ * of_lines: search only columns of source lines, else only the others. Source lines shrink last,
+ * because their texts end with the line number.
  */
 static unsigned *widest(struct report_columns *columns, bool of_lines)
 {
