@@ -1,6 +1,6 @@
 /*
- * Names of functions where room is short. What tells C++ and Rust functions apart is at their ends,
- * behind the arguments of templates and the names around them:
+ * Shortens names of functions where room is short. C++ and Rust functions differ at the ends of
+ * their names, so the arguments of templates and the enclosing names are cut first:
  *
  *     std::map<int, std::pair<int, A> >::find(int const&)
  *     std::map<int, std::pair<…> >::find(int const&)
