@@ -26,7 +26,7 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
  */
 bool image_command_choose(struct image_command *command, enum image_holder holder, char **chosen);
 
-/* That what the recorder of this trace has is not the user's alone: which file, and what to do. */
+/* Reports that others may access the image of this trace: which file it is, and what to do. */
 void image_command_say_foreign(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* What killed recorders of this user left in /dev/shm, told where it may be missed. */
+/* Messages about images that killed recorders of this user left in /dev/shm. */
 #ifndef CLI_LEFTOVERS_H
 #define CLI_LEFTOVERS_H
 

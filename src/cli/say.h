@@ -20,10 +20,10 @@ void say_flags(uint32_t flags);
 struct trace;
 struct trace_run;
 
-/* That none of the trace's samples has callers, if that is so. */
+/* Reports it if none of the trace's samples has callers. */
 void say_callers(const struct trace *trace);
 
-/* What the report tells of stacks that do not reach their root, where these are many. */
+/* Reports why stacks do not reach their root, as report does, where these are many. */
 void say_cut_stacks(const struct trace_run *run);
 
 /* Reports wrong usage and ends the program with argp_err_exit_status. */

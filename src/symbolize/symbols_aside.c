@@ -17,7 +17,7 @@
 #define NETWORK_MS  120000 /* a debuginfod server has its own time limits */
 #define MOST_STALLS 2
 
-/* Of a module, or of a source file, whose path follows instead of offsets. */
+/* A request for names of a module, or for a source file, whose path follows it. */
 struct question {
 	uint32_t module; /* SOURCE_FILE: none */
 	uint32_t nr;     /* offsets, which follow in packets of their own */

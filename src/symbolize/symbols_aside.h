@@ -36,7 +36,8 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
                          struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                          void *arg);
 
-/* As symbolizer_source_file(). A file system that does not answer is not asked again. */
+/* Does the same as symbolizer_source_file(). A file system that does not answer is not asked again.
+ */
 int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolizer, const char *path,
                        struct source_identity *identity);
 

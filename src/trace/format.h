@@ -36,7 +36,7 @@ enum trace_section {
 	TRACE_SYMBOLS,  /* struct trace_symbol, ascending by (module, lo), not overlapping */
 	TRACE_SOURCES,  /* struct trace_source, each once; may be missing, with LINES */
 	TRACE_LINES,    /* struct trace_line, ascending by (module, offset) */
-	/* Of instrumented calls; traces without them may miss these. */
+	/* Sections of instrumented calls; traces without calls may miss them. */
 	TRACE_REGIONS,      /* struct trace_region; the index is the region in calls */
 	TRACE_COMMS,        /* struct trace_comm; the index is the communicator in parts of calls */
 	TRACE_MEMBERS,      /* uint32_t: ranks of MPI_COMM_WORLD, in ranges that TRACE_COMMS name */
@@ -244,7 +244,7 @@ struct trace_source {
 };
 static_assert(sizeof(struct trace_source) == 16, "fixed by the format");
 
-/* What tells a source file from a later one with its path; what is not known is 0. */
+/* Identifies a source file against a later one with its path; unknown fields are 0. */
 struct trace_source_file {
 	uint32_t path;    /* string */
 	uint32_t known;   /* enum source_known */

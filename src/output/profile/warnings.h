@@ -25,7 +25,7 @@ void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost);
 void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr);
 /* For what shows callers: that none were recorded, and how to get them. */
 void warnings_of_callers(const struct trace *trace, warning_fn *fn, void *arg);
-/* Of one event's samples. */
+/* The warnings about one event's samples. */
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg);
 
 #endif

@@ -332,7 +332,7 @@ static const char *changed_when(const struct annotation *annotation, uint32_t fi
 	return made && changed > made ? "the file is newer than the program" : NULL;
 }
 
-/* What the trace says of the file: more than once where names were looked up again. */
+/* Joins the trace's entries of the file: there are several where names were looked up again. */
 static void recorded_file(const struct trace *trace, const char *path,
                           struct source_identity *recorded)
 {

@@ -37,7 +37,7 @@ ssize_t files_aside_read(struct files_aside *aside, const char *path, int fd,
                          const struct file_stamp *stamp, const struct build_id *id, void *to,
                          size_t size, off_t offset);
 
-/* As module_code_read(), or -ETIMEDOUT. */
+/* Does the same as module_code_read(); -ETIMEDOUT: no answer came. */
 int files_aside_code(struct files_aside *aside, struct module_code *code, const char *path,
                      const struct build_id *id, int64_t before, uint64_t lo, uint64_t hi);
 

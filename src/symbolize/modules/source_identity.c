@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-/* Of libiberty, whose package has no header for it. */
+/* libiberty has this function, but its package has no header for it. */
 extern void *md5_buffer(const char *text, size_t size, void *md5);
 
 uint64_t source_changed(const struct stat *st)

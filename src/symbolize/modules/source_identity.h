@@ -1,4 +1,4 @@
-/* What tells a source file from a later one with the same path. */
+/* Identifies a source file, to tell it from a later one with the same path. */
 #ifndef SYMBOLIZE_MODULES_SOURCE_IDENTITY_H
 #define SYMBOLIZE_MODULES_SOURCE_IDENTITY_H
 
@@ -10,7 +10,7 @@
 #define SOURCE_MD5_SIZE 16
 #define SOURCE_MAX_SIZE ((size_t)32 << 20) /* the text of a larger file is not shown */
 
-/* What is known of a file; the values are those of the trace. */
+/* The fields of an identity that are known; the values are those of the trace. */
 enum source_known {
 	SOURCE_HAS_MD5 = 1,  /* of the text that was compiled, from debug information */
 	SOURCE_HAS_TIME = 2, /* size and time, when names were read */

@@ -14,7 +14,7 @@
 #define MAX_NAMES   (1 << 18) /* that are read of the folder, whoever they belong to */
 #define MAX_ENTRIES (1 << 12)
 
-/* What an image says of itself; it belongs to somebody who may write to it meanwhile. */
+/* A copy of an image's header: its owner may write to the image meanwhile. */
 struct view {
 	struct image_header header;
 	struct tables tables;

@@ -8,8 +8,8 @@
 
 struct image_entry {
 	char *file;
-	/* What the recorder writes or would have written, absolute. NULL: of another version of
-	 * adaptrace, or damaged. */
+	/* Absolute path of the trace that the recorder writes or would have written. NULL: the
+	 * image is damaged, or of another version of adaptrace. */
 	char *trace_path;
 	enum image_holder holder;
 	uint64_t size; /* bytes of memory that it takes */

@@ -84,7 +84,7 @@ int merge_note_frames(struct merge_map *map, struct merge_input *input,
 int merge_names(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                 void *fn_arg);
 
-/* What all inputs say of their source files; arg: the map. */
+/* Calls fn for each source file of each input; arg: the map. */
 void merge_files(void *arg, source_file_fn *fn, void *fn_arg);
 
 #endif

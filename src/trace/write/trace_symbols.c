@@ -159,7 +159,7 @@ static int name_all(struct names *names, const struct name_source *source,
 
 /* --- source files ----------------------------------------------------------------------------- */
 
-/* Of those whose text at the time of compiling is not known. */
+/* Asks only for files without an MD5 of the text that was compiled. */
 static void ask_of_files(struct names *names, const struct name_source *source)
 {
 	struct source_identity identity;
