@@ -140,18 +140,18 @@ static void fit(unsigned terminal, enum profile_keys key, const unsigned names[3
 	assert_memory_equal(columns.widths, expected, 3 * sizeof(*expected));
 }
 
-static void the_widest_columns_give_first(void **state)
+static void modules_give_first(void **state)
 {
 	const unsigned names[] = {30, 20, 4};
 
 	(void)state;
 	fit(0, PROFILE_BY_MODULE, names, (unsigned[]){30, 20, 4});
 	fit(100, PROFILE_BY_MODULE, names, (unsigned[]){30, 20, 4});
-	fit(99, PROFILE_BY_MODULE, names, (unsigned[]){29, 20, 4});
-	fit(90, PROFILE_BY_MODULE, names, (unsigned[]){20, 20, 4});
-	fit(89, PROFILE_BY_MODULE, names, (unsigned[]){20, 19, 4});
-	fit(80, PROFILE_BY_MODULE, names, (unsigned[]){15, 15, 4});
-	fit(20, PROFILE_BY_MODULE, names, (unsigned[]){12, 12, 4});
+	fit(99, PROFILE_BY_MODULE, names, (unsigned[]){30, 19, 4});
+	fit(90, PROFILE_BY_MODULE, names, (unsigned[]){30, 10, 4});
+	fit(88, PROFILE_BY_MODULE, names, (unsigned[]){30, 8, 4});
+	fit(80, PROFILE_BY_MODULE, names, (unsigned[]){22, 8, 4});
+	fit(20, PROFILE_BY_MODULE, names, (unsigned[]){12, 8, 4});
 }
 
 static void lines_are_cut_last(void **state)
@@ -233,7 +233,7 @@ int main(void)
 		cmocka_unit_test(signs_are_no_brackets),
 		cmocka_unit_test(very_long_names_are_cut_soon),
 		cmocka_unit_test(what_is_no_name_stays),
-		cmocka_unit_test(the_widest_columns_give_first),
+		cmocka_unit_test(modules_give_first),
 		cmocka_unit_test(lines_are_cut_last),
 		cmocka_unit_test(columns_stay_in_sight),
 	};
