@@ -112,13 +112,20 @@ static int read_link(const struct file_place *place, char target[PATH_MAX])
 /* A link that ends in a slash can only lead to a folder. */
 static int follow(struct file_place *place, const char *target)
 {
-	struct file_place from = *place;
-	int folder = target[strlen(target) - 1] == '/' ? -EISDIR : open_folder(from.folder, target);
-	int err = folder < 0 ? folder : settle_in(place, folder, target);
+	struct file_place next = {.folder = -1};
+	int folder =
+		target[strlen(target) - 1] == '/' ? -EISDIR : open_folder(place->folder, target);
+	int err = folder < 0 ? folder : settle_in(&next, folder, target);
 
-	if (folder >= 0)
-		file_place_close(&from);
-	return err;
+	if (err || !next.name) {
+		file_place_close(&next);
+		return err ? err : -ENOENT;
+	}
+	file_place_close(place);
+	place->folder = next.folder;
+	place->name = next.name;
+	place->shared = next.shared;
+	return 0;
 }
 
 /* --- places ----------------------------------------------------------------------------------- */
@@ -183,7 +190,9 @@ void file_place_close(struct file_place *place)
 	if (place->folder >= 0)
 		close(place->folder);
 	free(place->name);
-	*place = (struct file_place){.folder = -1};
+	place->folder = -1;
+	place->name = NULL;
+	place->shared = false;
 }
 
 int file_place_stat(const struct file_place *place, struct stat *there)
