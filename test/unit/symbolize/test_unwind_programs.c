@@ -116,7 +116,7 @@ static void compressor(void **state)
 	char path[4096], *command[] = {"/usr/bin/xz", "-T1", "-k", "-c", path, NULL};
 
 	(void)state;
-	target_path(path, "../unit/test_unwind_programs");
+	target_path(path, "../unit/symbolize/test_unwind_programs");
 	program_is_walked("xz", command, false);
 }
 
