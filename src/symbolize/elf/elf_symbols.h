@@ -20,7 +20,7 @@ int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window);
 int plt_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window);
 
 /* The functions that a Go program knows itself, though it was stripped. */
-int go_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window);
+int go_symbols_add(struct symbol_table *symbols, Elf *elf, uint64_t window);
 
 /* The ranges of .eh_frame, without names. */
 int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t window);

@@ -46,7 +46,8 @@ static struct cursor part_at(const Elf_Data *data, uint64_t offset)
 
 static void names_bound(struct cursor *names)
 {
-	const uint8_t *last = memrchr(names->at, '\0', cursor_left(names));
+	const size_t left = cursor_left(names);
+	const uint8_t *last = left ? memrchr(names->at, '\0', left) : NULL;
 
 	names->end = last ? last + 1 : names->at;
 }

@@ -262,7 +262,7 @@ int files_aside_open(struct files_aside *aside, struct mapped_file *file,
 {
 	const struct request request = make_request(OPEN, said, seen);
 	struct reply reply;
-	int err = ask(aside, &request, -1, &reply), fd = reply.file.fd;
+	int err = ask(aside, &request, -1, &reply);
 
 	file->fd = -1;
 	if (err == -EAGAIN) /* no further process is permitted */
@@ -270,7 +270,6 @@ int files_aside_open(struct files_aside *aside, struct mapped_file *file,
 	if (err)
 		return err;
 	*file = reply.file;
-	file->fd = fd;
 	return reply.err;
 }
 
