@@ -176,15 +176,16 @@ static void answer_questions(void *arg, int fd)
 	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
 		if (question.module == SOURCE_FILE) {
 			if (!answer_about_file(arg, sender))
-				return;
+				break;
 			continue;
 		}
 		offsets = receive_offsets(fd, question.nr);
 		if (!offsets)
-			return;
+			break;
 		answer_question(arg, sender, &question, offsets);
 		free(offsets);
 	}
+	free(sender);
 }
 
 /* --- the caller ------------------------------------------------------------------------------- */
