@@ -197,8 +197,10 @@ static void store_path(struct image_header *header, const char *trace_path)
 {
 	char *absolute = trace_path ? image_absolute(trace_path) : NULL;
 
-	if (absolute && strlen(absolute) < sizeof(header->trace_path))
-		strcpy(header->trace_path, absolute);
+	const size_t size = absolute ? strlen(absolute) + 1 : 0;
+
+	if (size <= sizeof(header->trace_path))
+		memcpy(header->trace_path, absolute ? absolute : "", size);
 	free(absolute);
 }
 
