@@ -8,7 +8,7 @@ need_sampling
 even() { # REDUCTIONS SECONDS ARGUMENTS-OF-RECORD...
 	reductions=$1 seconds=$2; shift 2
 	echo "-- $*"
-	recorded -e cpu-clock:freq=20000 -e task-clock:freq=500 "$@" "$TARGETS/quarters" 2 "$seconds" >said
+	recorded -e cpu-clock:freq=8000 -e task-clock:freq=500 "$@" "$TARGETS/quarters" 2 "$seconds" >said
 	measure "$reductions" <<'END'
 import bisect
 import sys
