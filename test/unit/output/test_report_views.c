@@ -364,7 +364,7 @@ static void closures_are_found_by_their_own_names(void **state)
 	world_close(&w);
 }
 
-/* What a compiler made of a function is shown with it, and has the names that other tools print. */
+/* A function is shown with the parts that a compiler made of it, by the names of other tools. */
 static void parts_are_found_by_the_whole(void **state)
 {
 	static const struct named_range named[] = {

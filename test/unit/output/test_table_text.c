@@ -53,7 +53,7 @@ static void expect(struct world *w, const struct report_options *options, const 
 	free(said);
 }
 
-/* Of "sh" 100/100 and "app" 100/101, two functions each, and of "fork" no sample at all. */
+/* "sh" 100/100 and "app" 100/101 have two functions each, and "fork" has no sample at all. */
 static void run_open(struct world *w)
 {
 	world_open(w, 64 << 10);
@@ -271,7 +271,7 @@ static void idle_cpus_are_not_at_work(void **state)
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "(10 % of one CPU), and 1.456 ms outside or idle\n"));
 	free(said);
-	/* What is called so elsewhere is a program. */
+	/* A command of that name is a program elsewhere. */
 	run->flags = TRACE_RUN_CGROUP;
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "= 1.942 ms of CPU time (40 % of one CPU; waiting"));
@@ -310,7 +310,7 @@ static void amounts_have_units(void **state)
 	world_close(&w);
 }
 
-/* What may be there by chance alone is one row, but not where that would be all. */
+/* Rows within their errors become one row, unless no other row is left. */
 static void noise_is_one_row(void **state)
 {
 	struct report_options options = by_function;
@@ -322,7 +322,7 @@ static void noise_is_one_row(void **state)
 	options.fold = true;
 	options.per_thread = true;
 	options.quiet = true;
-	/* Of the second thread nothing is beyond its error but main, which called all of it. */
+	/* In the second thread main alone, which called all of it, is beyond its error. */
 	expect(&w, &options,
 	       "sh 100: 75.00%, 1.456 ms\n"
 	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n"

@@ -132,7 +132,7 @@ static void only_children_stay_below_their_parents(void **state)
 	world_close(&w);
 }
 
-/* What shows callers says so where none were recorded; a table needs none. */
+/* Views of callers report that none were recorded; a table needs none. */
 static void missing_callers_are_told(void **state)
 {
 	const struct report_options views[] = {

@@ -614,7 +614,7 @@ static void the_rate_has_a_reason(void **state)
 	reduce(w, 0, 3, HMB_CAUSE_MEMORY);
 	expect_last(w, "halved 2 times, as the buffer was full (-m), halved once, as sampling cost "
 	               "too much (--max-overhead)\n");
-	/* What was closed before the start was not halved meanwhile. */
+	/* Levels that were closed before the start are no halvings. */
 	tables_event(w->session.tables, 0)->initial_shift = 2;
 	w->session.guard = (struct guard){.max_overhead = 0.05, .price = 60000, .nr_clocks = 1};
 	expect_last(w, "adaptrace: 125 Hz: 1000 Hz would cost the program more than 5 % "
@@ -623,7 +623,7 @@ static void the_rate_has_a_reason(void **state)
 	w->session.guard.price = 1;
 	expect_last(w,
 	            "1000 Hz is more than the kernel permits (kernel.perf_event_max_sample_rate)");
-	/* Of several events that which was thinned most. */
+	/* With several events, the one that was thinned most is named. */
 	w->options.nr_events = 2;
 	expect_last(w, ", 125 Hz: ");
 	w->options.period = 0;

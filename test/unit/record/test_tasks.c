@@ -365,7 +365,7 @@ static void each_name_of_a_thread_has_its_own_entry(void **state)
 	assert_int_equal(tables_thread(w->tables, worker)->end, 2000);
 }
 
-/* Who is renamed for ever takes no place from others. */
+/* A thread that is renamed for ever takes no place from others. */
 static void a_thread_with_endless_names_has_few_entries(void **state)
 {
 	struct world *w = *state;

@@ -1,4 +1,4 @@
-/* What tells a source file from a later one, and what two sides say of one file. */
+/* Identities of source files: a later file differs, and two sides are joined. */
 #include "cases.h"
 
 #include "symbolize/modules/source_identity.h"
