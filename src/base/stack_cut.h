@@ -17,6 +17,8 @@ enum stack_cut {
 	STACK_CUT_MAX,        /* deeper than the user's limit or the largest possible stack */
 	STACK_CUT_KERNEL_MAX, /* deeper than kernel.perf_event_max_stack */
 	STACK_CUT_BRANCHES,   /* deeper than the processor's call stack (LBR) */
+	STACK_CUT_UNKNOWN,    /* code whose file is unknown, as where mappings cannot be read */
+	STACK_CUT_NO_STACK,   /* the stack was gone, as while exec replaces the program */
 	NR_STACK_CUTS,
 };
 

@@ -87,7 +87,7 @@ enum trace_run_flags {
 
 enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
-#define TRACE_STACK_CUTS 16 /* room for further reasons */
+#define TRACE_STACK_CUTS 24 /* room for further reasons */
 static_assert(NR_STACK_CUTS <= TRACE_STACK_CUTS, "reasons without room");
 
 struct trace_run {

@@ -73,7 +73,7 @@ wait $target
 background="$background $target"
 refusing() { # ERROR
 	strace -qq -o calls -P "/proc/$target/task/$target/maps" -e inject=openat:error="$1" \
-		"$ADAPTRACE" record -q --max-overhead 0 -g none --duration 0.1 -p $target -o bare.atr 2>said
+		"$ADAPTRACE" record -q --max-overhead 0 --duration 0.1 -p $target -o bare.atr 2>said
 }
 if strace -qq -o calls -e trace=openat -e inject=openat:error=EACCES:when=999 true 2>/dev/null; then
 	refusing EACCES || fail "without mappings: $(cat said)"

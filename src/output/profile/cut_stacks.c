@@ -51,6 +51,11 @@ static const struct {
 	[STACK_CUT_MAX] = {"max_stack", "deeper than --max-stack", NULL, NULL},
 	[STACK_CUT_KERNEL_MAX] = {"kernel_max_stack", "deeper than kernel.perf_event_max_stack",
                                   NULL, NULL},
+	[STACK_CUT_UNKNOWN] = {"unknown", "in code whose file is unknown",
+                               "end in code whose file is unknown",
+                               "record -g fp finds callers, if the program is built with "
+                               "-fno-omit-frame-pointer"},
+	[STACK_CUT_NO_STACK] = {"no_stack", "of programs that exec was replacing", NULL, NULL},
 	[STACK_CUT_BRANCHES] = {"branches", "deeper than the processor's record of calls",
                                 "are deeper than the calls that the processor remembers",
                                 "record -g dwarf, the default, goes further"},
@@ -100,6 +105,14 @@ static void warn_of_stacks(const struct warner *warner, uint64_t cut, uint64_t s
 		     text_share(part, cut, stacks), *why ? ": they " : "", why);
 }
 
+/* Nothing finds the callers of a stack that is gone. Mappings that could not be read have a warning
+   of their own, which tells how they can be. */
+static bool needs_no_warning(const struct trace_run *run, enum stack_cut reason)
+{
+	return reason == STACK_CUT_NO_STACK ||
+	       (reason == STACK_CUT_UNKNOWN && run->refused_mappings);
+}
+
 void warnings_of_cut_stacks(const struct trace_run *run, uint64_t taken, double least,
                             warning_fn *fn, void *arg)
 {
@@ -109,6 +122,8 @@ void warnings_of_cut_stacks(const struct trace_run *run, uint64_t taken, double 
 	if (!run->built_stacks)
 		warn_of_stacks(&warner, run->truncated_stacks, taken, least, "");
 	for (enum stack_cut reason = 0; reason < NR_STACK_CUTS; reason++) {
+		if (needs_no_warning(run, reason))
+			continue;
 		put_reason(text, run, reason);
 		warn_of_stacks(&warner, run->cut_stacks[reason], run->built_stacks, least, text);
 	}

@@ -322,7 +322,7 @@ static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
 	struct module *module = walk_module(unwinder, frame);
 
 	if (!module || module->kind == MODULE_SPECIAL)
-		return STACK_CUT_NO_RULE;
+		return STACK_CUT_UNKNOWN;
 	if (module->kind == MODULE_ANON)
 		return STACK_CUT_JIT;
 	switch (unwinder->rules ? rule_cache_runtime(unwinder->rules, module) : RUNTIME_OTHER) {
@@ -358,6 +358,8 @@ static enum stack_cut walk_why(struct unwinder *unwinder, const struct walk *wal
 
 	if (walk->nr >= walk->max)
 		return STACK_CUT_MAX;
+	if (!walk->sample->stack_size)
+		return STACK_CUT_NO_STACK;
 	if (by_code == STACK_CUT_HASKELL || by_code == STACK_CUT_GO)
 		return by_code;
 	if (walk->cut && walk->wanted_nr == walk->nr)

@@ -309,7 +309,7 @@ static const char all_as_json[] =
 	"'reduced': 24, 'lost': 3, 'throttled': 9, 'truncated_stacks': 13, 'cut_stacks': {'copy': "
 	"12, 'deep': 0, 'frame': 0, 'page': 0, 'no_cfi': 0, 'no_rule': 0, 'jit': 0, 'go': 1, "
 	"'haskell': 0, '32_bit': 0, 'frame_pointers': 0, 'max_stack': 0, 'kernel_max_stack': 0, "
-	"'branches': 0}, 'stitched_stacks': 14, "
+	"'branches': 0, 'unknown': 0, 'no_stack': 0}, 'stitched_stacks': 14, "
 	"'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
 	"'unobserved': 20}, 'reductions': [{'time_ns': 2001000, 'event': 'cpu-clock', 'cause': "
 	"'memory', 'floor': 1, 'period': 194162, 'bins': 1}, {'time_ns': 3001000, 'event': "
