@@ -98,7 +98,7 @@ static void say_chosen(const char *begin, const struct image_list *list,
 	put_chosen(memory, list, choice, nr);
 	fprintf(memory, "; %s", way_out);
 	text_put_command(memory, first, strlen(first), false);
-	if (!fclose(memory))
+	if (!fclose(memory) && text) /* it succeeds even if no memory is left for the text */
 		say("%s%s", begin, text);
 	free(text);
 }

@@ -108,28 +108,14 @@ void plain_text_put(FILE *to, const char *text, size_t size)
 
 /* --- standard output -------------------------------------------------------------------------- */
 
-static bool write_all(const char *text, size_t size)
-{
-	while (size) {
-		ssize_t written = write(STDOUT_FILENO, text, size);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return false;
-		text += written;
-		size -= (size_t)written;
-	}
-	return true;
-}
-
 /* Bytes of a line that is not complete yet wait for its rest, so that no sign is cut. */
 struct output {
+	FILE *next; /* standard output as it was, with its bounds */
 	char *rest;
 	size_t nr;
 };
 
-static bool put_lines(const char *text, size_t size)
+static bool put_lines(FILE *next, const char *text, size_t size)
 {
 	char *plain = NULL;
 	size_t plain_size = 0;
@@ -139,7 +125,9 @@ static bool put_lines(const char *text, size_t size)
 	if (!memory)
 		return false;
 	plain_text_put(memory, text, size);
-	done = !fclose(memory) && write_all(plain, plain_size);
+	/* fclose() succeeds even if no memory is left for the text. */
+	done = !fclose(memory) && plain && fwrite(plain, 1, plain_size, next) == plain_size &&
+	       !fflush(next);
 	free(plain);
 	return done;
 }
@@ -156,7 +144,7 @@ static ssize_t output_write(void *cookie, const char *text, size_t size)
 		return 0;
 	output->rest = joined;
 	memcpy(joined + output->nr, text, size);
-	if (whole && !put_lines(joined, output->nr + whole))
+	if (whole && !put_lines(output->next, joined, output->nr + whole))
 		return 0;
 	output->nr = (whole ? 0 : output->nr) + size - whole;
 	memmove(joined, text + whole, whole ? output->nr : 0);
@@ -166,7 +154,7 @@ static ssize_t output_write(void *cookie, const char *text, size_t size)
 static int output_close(void *cookie)
 {
 	struct output *output = cookie;
-	bool done = !output->nr || put_lines(output->rest, output->nr);
+	bool done = !output->nr || put_lines(output->next, output->rest, output->nr);
 
 	free(output->rest);
 	free(output);
@@ -189,5 +177,6 @@ void plain_text_start(void)
 	}
 	setvbuf(stream, NULL, _IOFBF, BUFFER_SIZE);
 	fflush(stdout);
+	output->next = stdout;
 	stdout = stream;
 }
