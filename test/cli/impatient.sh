@@ -7,7 +7,22 @@ cat >slow.c <<'EOF'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
+
+/* The parent of this process, which reads names, or this process where it is the recorder. */
+static pid_t recorder(void)
+{
+	char path[64], name[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", getppid());
+	file = fopen(path, "r");
+	if (file && fgets(name, sizeof(name), file) && !strcmp(name, "adaptrace\n"))
+		return getppid();
+	return getpid();
+}
 
 /* The first file takes long, and meanwhile someone sends a signal. */
 void *elf_begin(int fd, int command, void *ref)
@@ -16,7 +31,7 @@ void *elf_begin(int fd, int command, void *ref)
 	void *(*next)(int, int, void *) = (void *(*)(int, int, void *))dlsym(RTLD_NEXT, "elf_begin");
 
 	if (!nr++) {
-		kill(getpid(), SIGTERM);
+		kill(recorder(), SIGTERM);
 		usleep(1100000);
 	}
 	return next(fd, command, ref);

@@ -60,6 +60,7 @@ static void describe(struct run *run)
 	entry->flags = TRACE_RUN_CGROUP;
 	entry->command = tables_string(t, run->command ? run->command : run->names[0]);
 	entry->host = tables_string(t, run->comms[0]);
+	entry->stacks = TRACE_STACKS_DWARF;
 	entry->kernel = tables_string(t, "Linux 6.1.0");
 	entry->cpu_model = tables_string(t, "Example CPU");
 	entry->start = 1000000000;
