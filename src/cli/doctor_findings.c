@@ -211,9 +211,9 @@ static void look_at_limits(const struct look *look)
 		hard.nofile = limit.rlim_max;
 	found(look, "open files", permission_advise(&hard, PERMISSION_FILES, files),
 	      FINDING_LIMITED, "as many as a recording needs, %" PRIu64, files);
-	found(look, "memory", room_advise_memory(SESSION_BUDGET), FINDING_LIMITED,
+	found(look, "memory", memory_room_in_cgroup(SESSION_BUDGET), FINDING_LIMITED,
 	      "enough is permitted for the default budget");
-	found(look, "recovery", room_advise(SESSION_BUDGET), FINDING_LIMITED,
+	found(look, "recovery", memory_room_in_shm(SESSION_BUDGET), FINDING_LIMITED,
 	      "/dev/shm has room for the default budget");
 }
 

@@ -4,7 +4,7 @@
 
 int cmd_record(int argc, char **argv)
 {
-	struct options options;
+	struct record_config config;
 	sigset_t pipe, mask;
 	int err;
 
@@ -12,6 +12,6 @@ int cmd_record(int argc, char **argv)
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe, &mask);
-	err = record_options(&options, argc, argv);
-	return err ? err : session_run(&options, &mask);
+	err = record_options(&config, argc, argv);
+	return err ? err : session_run(&config, &mask);
 }

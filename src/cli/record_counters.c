@@ -6,19 +6,19 @@
 #include <string.h>
 
 /* Columns and formats know counters by their names. */
-static int find_repeated(const struct options *options)
+static int find_repeated(const struct record_config *config)
 {
-	for (unsigned i = 0; i < options->nr_counters; i++) {
-		const char *name = options->counters[i].name;
+	for (unsigned i = 0; i < config->nr_counters; i++) {
+		const char *name = config->counters[i].name;
 
-		for (unsigned e = 0; e < options->nr_events; e++) {
-			if (strcmp(name, options->events[e].name) != 0)
+		for (unsigned e = 0; e < config->nr_events; e++) {
+			if (strcmp(name, config->events[e].name) != 0)
 				continue;
 			say("cannot count '%s'; it is sampled already", name);
 			return -EEXIST;
 		}
 		for (unsigned j = 0; j < i; j++) {
-			if (strcmp(name, options->counters[j].name) != 0)
+			if (strcmp(name, config->counters[j].name) != 0)
 				continue;
 			say("cannot count '%s'; it is there twice", name);
 			return -EEXIST;
@@ -27,32 +27,32 @@ static int find_repeated(const struct options *options)
 	return 0;
 }
 
-static void settle_sides(struct options *options, struct event *counter)
+static void settle_sides(struct record_config *config, struct event *counter)
 {
 	int err = event_probe(counter);
 
 	if ((err != -EACCES && err != -EPERM) || !event_exclude_kernel(counter) ||
 	    event_probe(counter))
 		return;
-	if (!options->user_only)
+	if (!config->user_only)
 		say("not permitted to sample the kernel: counting in user code only (%s)",
 		    counter->name);
-	options->user_only = true;
+	config->user_only = true;
 }
 
-int counter_options_settle(struct options *options)
+int record_settle_counters(struct record_config *config)
 {
 	char why[WHY_SIZE];
 	int err;
 
-	if (!options->nr_counters)
+	if (!config->nr_counters)
 		return 0;
-	for (unsigned i = 0; i < options->nr_counters; i++)
-		settle_sides(options, &options->counters[i]);
-	err = find_repeated(options);
+	for (unsigned i = 0; i < config->nr_counters; i++)
+		settle_sides(config, &config->counters[i]);
+	err = find_repeated(config);
 	if (err)
 		return err;
-	err = counters_probe(&options->events[0], options->counters, options->nr_counters, why);
+	err = counters_probe(&config->events[0], config->counters, config->nr_counters, why);
 	if (err)
 		say("%s", why);
 	return err;

@@ -9,6 +9,6 @@
  * with the first of these. Counts user code only where the kernel's side is not permitted, and says
  * so, or what is wrong, if not 0.
  */
-int counter_options_settle(struct options *options);
+int record_settle_counters(struct record_config *config);
 
 #endif

@@ -37,22 +37,22 @@ static int add_event(struct event *events, unsigned *nr, const char *name)
 	return 0;
 }
 
-static int add_sampled(struct options *options, const char *name)
+static int add_sampled(struct record_config *config, const char *name)
 {
-	if (options->nr_events == SAMPLER_MAX_EVENTS)
+	if (config->nr_events == SAMPLER_MAX_EVENTS)
 		return too_many(name, "16 events can be sampled at once");
-	return add_event(options->events, &options->nr_events, name);
+	return add_event(config->events, &config->nr_events, name);
 }
 
-static int add_counter(struct options *options, const char *name)
+static int add_counter(struct record_config *config, const char *name)
 {
-	if (options->nr_counters == COUNTERS_MAX)
+	if (config->nr_counters == COUNTERS_MAX)
 		return too_many(name, "8 counters can be read with a sample");
-	return add_event(options->counters, &options->nr_counters, name);
+	return add_event(config->counters, &config->nr_counters, name);
 }
 
-static int add_parts(struct options *options, const char *name,
-                     int (*add)(struct options *options, const char *name))
+static int add_parts(struct record_config *config, const char *name,
+                     int (*add)(struct record_config *config, const char *name))
 {
 	char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], why[WHY_SIZE];
 	unsigned nr;
@@ -63,12 +63,12 @@ static int add_parts(struct options *options, const char *name,
 		return -EINVAL;
 	}
 	for (unsigned i = 0; !err && i < nr; i++)
-		err = add(options, parts[i]);
+		err = add(config, parts[i]);
 	return err;
 }
 
-static int add_list(struct options *options, const char *list,
-                    int (*add)(struct options *options, const char *name))
+static int add_list(struct record_config *config, const char *list,
+                    int (*add)(struct record_config *config, const char *name))
 {
 	char name[EVENT_NAME_MAX];
 	int err = 0;
@@ -88,18 +88,18 @@ static int add_list(struct options *options, const char *list,
 		}
 		memcpy(name, list, (size_t)(end - list));
 		name[end - list] = '\0';
-		err = add_parts(options, name, add);
+		err = add_parts(config, name, add);
 		list = *end ? end + 1 : end;
 	} while (*list && !err);
 	return err;
 }
 
-int event_options_sample(struct options *options, const char *list)
+int record_add_events(struct record_config *config, const char *list)
 {
-	return add_list(options, list, add_sampled);
+	return add_list(config, list, add_sampled);
 }
 
-int event_options_count(struct options *options, const char *list)
+int record_add_counters(struct record_config *config, const char *list)
 {
-	return add_list(options, list, add_counter);
+	return add_list(config, list, add_counter);
 }

@@ -5,7 +5,7 @@
 #include "record/config.h"
 
 /* Each takes a list with commas, and says what is wrong, if not 0. A name may stand for several. */
-int event_options_sample(struct options *options, const char *list);
-int event_options_count(struct options *options, const char *list);
+int record_add_events(struct record_config *config, const char *list);
+int record_add_counters(struct record_config *config, const char *list);
 
 #endif

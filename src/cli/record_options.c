@@ -147,17 +147,17 @@ static const struct call_graph *find_call_graph(const char *word)
 }
 
 /* The word behind -g if it is a mode: alone, as with perf, -g says that call paths are wanted. */
-static const char *call_graph_behind(struct options *options, struct argp_state *state)
+static const char *call_graph_behind(struct record_config *config, struct argp_state *state)
 {
 	char *word = state->argv[state->next];
 
 	if (state->next < state->argc && find_call_graph(word))
 		return state->argv[state->next++];
-	options->no_mode = word;
+	config->no_mode = word;
 	return "dwarf";
 }
 
-static void parse_call_graph(struct options *options, const char *arg)
+static void parse_call_graph(struct record_config *config, const char *arg)
 {
 	const struct call_graph *graph = find_call_graph(arg);
 	const char *comma = strchr(arg, ',');
@@ -165,14 +165,14 @@ static void parse_call_graph(struct options *options, const char *arg)
 
 	if (!graph || (comma && graph->stacks != TRACE_STACKS_DWARF))
 		wrong("no such call graph:", arg, "try -g dwarf, -g fp, -g lbr or -g none");
-	options->stack.mode = graph->stacks;
+	config->stack.mode = graph->stacks;
 	if (!comma)
 		return;
 	if (size_parse(comma + 1, &size) || size < 1024 || size > EVENT_STACK_MAX)
 		wrong("cannot copy this much stack:", comma + 1,
 		      "-g dwarf,SIZE takes 1024 to 65528 bytes");
-	options->stack.size = (uint32_t)(size & ~(size_t)7);
-	options->stack.fixed = true;
+	config->stack.size = (uint32_t)(size & ~(size_t)7);
+	config->stack.fixed = true;
 }
 
 /* Behind it may stand its unit. */
@@ -223,18 +223,18 @@ static uint64_t parse_time(const char *arg, const char *what, const char *way_ou
 	return (uint64_t)(parse_number(arg, "", 0.001, 1e9, what, way_out) * 1e9);
 }
 
-static bool put_process(struct options *options, pid_t pid)
+static bool put_process(struct record_config *config, pid_t pid)
 {
-	for (unsigned i = 0; i < options->nr_attach; i++)
-		if (options->attach[i] == pid)
+	for (unsigned i = 0; i < config->nr_attach; i++)
+		if (config->attach[i] == pid)
 			return true;
-	if (options->nr_attach == SESSION_MAX_PROCESSES)
+	if (config->nr_attach == SESSION_MAX_PROCESSES)
 		return false;
-	options->attach[options->nr_attach++] = pid;
+	config->attach[config->nr_attach++] = pid;
 	return true;
 }
 
-static void parse_processes(struct options *options, const char *arg)
+static void parse_processes(struct record_config *config, const char *arg)
 {
 	unsigned long long pid;
 	char number[32], *end;
@@ -248,7 +248,7 @@ static void parse_processes(struct options *options, const char *arg)
 			wrong("not a process number:", number,
 			      "-p takes PIDs of running processes, with commas between, "
 			      "as pgrep -d , NAME prints them");
-		if (!put_process(options, (pid_t)pid))
+		if (!put_process(config, (pid_t)pid))
 			wrong("too many processes, from this one on:", number,
 			      "-p takes 1024, --cgroup NAME any number");
 		if (!*end)
@@ -268,19 +268,19 @@ static double parse_overhead(const char *arg)
 	return share;
 }
 
-static void parse_cpus(struct options *options, const char *arg)
+static void parse_cpus(struct record_config *config, const char *arg)
 {
 	struct cpu_list online;
 	char number[16];
 	int beyond;
 
-	if (cpu_list_parse(&options->cpus, arg))
+	if (cpu_list_parse(&config->cpus, arg))
 		wrong("cannot understand the CPUs", arg, "-C takes numbers such as 0-3,8");
-	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&options->cpus, &online);
+	beyond = cpu_list_online(&online) ? -1 : cpu_list_beyond(&config->cpus, &online);
 	snprintf(number, sizeof(number), "%d", beyond);
 	if (beyond >= 0)
 		wrong("no such CPU runs here:", number, "see /sys/devices/system/cpu/online");
-	options->wide = options->some_cpus = true;
+	config->wide = config->some_cpus = true;
 }
 
 static enum unwind_engine parse_engine(const char *arg)
@@ -318,121 +318,121 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 	return 0;
 }
 
-static error_t parse_stacks(struct options *options, int key, const char *arg)
+static error_t parse_stacks(struct record_config *config, int key, const char *arg)
 {
 	switch (key) {
 	case OPT_STACK:
-		options->stack.max =
+		config->stack.max =
 			(unsigned)parse_whole(arg, 1, SESSION_MAX_STACK, "impossible depth",
 		                              "--max-stack takes 1 to 1024 frames");
-		options->stack.max_given = true;
+		config->stack.max_given = true;
 		return 0;
 	case OPT_UNWINDER:
-		options->stack.engine = parse_engine(arg);
-		options->stack.engine_given = true;
+		config->stack.engine = parse_engine(arg);
+		config->stack.engine_given = true;
 		return 0;
 	default:
-		return parse_calls(&options->calls, key, arg);
+		return parse_calls(&config->calls, key, arg);
 	}
 }
 
 /* Parses the options that choose the target and the time of sampling. */
-static error_t parse_target(struct options *options, int key, const char *arg)
+static error_t parse_target(struct record_config *config, int key, const char *arg)
 {
 	switch (key) {
 	case 'p':
-		parse_processes(options, arg);
+		parse_processes(config, arg);
 		return 0;
 	case 'a':
-		options->wide = true;
+		config->wide = true;
 		return 0;
 	case 'C':
-		parse_cpus(options, arg);
+		parse_cpus(config, arg);
 		return 0;
 	case OPT_CGROUP:
 		if (!*arg)
 			wrong("no such cgroup:", arg, "systemd-cgls shows what there is");
-		options->wide = true;
-		options->cgroup = arg;
+		config->wide = true;
+		config->cgroup = arg;
 		return 0;
 	case OPT_DURATION:
-		options->duration = parse_time(arg, "impossible duration",
-		                               "--duration takes seconds, 0.001 at least");
+		config->duration = parse_time(arg, "impossible duration",
+		                              "--duration takes seconds, 0.001 at least");
 		return 0;
 	case OPT_DELAY:
-		options->delay = parse_time(arg, "impossible delay",
-		                            "--delay takes seconds, 0.001 at least");
+		config->delay = parse_time(arg, "impossible delay",
+		                           "--delay takes seconds, 0.001 at least");
 		return 0;
 	default:
-		return parse_stacks(options, key, arg);
+		return parse_stacks(config, key, arg);
 	}
 }
 
 /* Parses the options that choose the events and their rate. */
-static error_t parse_sampling(struct options *options, int key, const char *arg)
+static error_t parse_sampling(struct record_config *config, int key, const char *arg)
 {
 	switch (key) {
 	case 'e':
-		if (event_options_sample(options, arg))
+		if (record_add_events(config, arg))
 			exit(EXIT_USAGE);
 		return 0;
 	case OPT_COUNTERS:
-		if (event_options_count(options, arg))
+		if (record_add_counters(config, arg))
 			exit(EXIT_USAGE);
 		return 0;
 	case 'd':
-		options->data = true;
+		config->data = true;
 		return 0;
 	case 'F':
-		options->frequency =
+		config->frequency =
 			parse_number(arg, "", 0.01, FREQUENCY_MAX, "impossible frequency",
 		                     "-F takes 0.01 to 100000 Hz");
 		return 0;
 	case 'c':
-		options->period = parse_whole(arg, 1, PERIOD_MAX, "impossible period",
-		                              "-c takes a number of events");
+		config->period = parse_whole(arg, 1, PERIOD_MAX, "impossible period",
+		                             "-c takes a number of events");
 		return 0;
 	case OPT_OVERHEAD:
-		options->max_overhead = parse_overhead(arg);
+		config->max_overhead = parse_overhead(arg);
 		return 0;
 	case OPT_INHERIT:
-		options->inherit = true;
+		config->inherit = true;
 		return 0;
 	case OPT_SEED:
-		options->seed = parse_whole(arg, 0, UINT64_MAX, "impossible seed",
-		                            "--seed takes a whole number");
+		config->seed = parse_whole(arg, 0, UINT64_MAX, "impossible seed",
+		                           "--seed takes a whole number");
 		return 0;
 	default:
-		return parse_target(options, key, arg);
+		return parse_target(config, key, arg);
 	}
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct record_config *config = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARGS:
-		options->command = state->argv + state->next;
+		config->command = state->argv + state->next;
 		return 0;
 	case 'm':
-		options->budget = parse_budget(arg);
+		config->budget = parse_budget(arg);
 		return 0;
 	case 'o':
-		options->output_pattern = arg;
+		config->output_pattern = arg;
 		return 0;
 	case 'q':
-		options->quiet = true;
+		config->quiet = true;
 		return 0;
 	case 'g':
-		parse_call_graph(options, arg ? arg : call_graph_behind(options, state));
+		parse_call_graph(config, arg ? arg : call_graph_behind(config, state));
 		return 0;
 	default:
-		return parse_sampling(options, key, arg);
+		return parse_sampling(config, key, arg);
 	}
 }
 
-int record_options(struct options *options, int argc, char **argv)
+int record_options(struct record_config *config, int argc, char **argv)
 {
 	const struct argp argp = {
 		.options = argp_options,
@@ -446,7 +446,7 @@ int record_options(struct options *options, int argc, char **argv)
 		       "found.",
 	};
 
-	*options = (struct options){
+	*config = (struct record_config){
 		.budget = SESSION_BUDGET,
 		.stack = {.mode = TRACE_STACKS_DWARF,
 	                  .size = SESSION_STACK_SIZE,
@@ -454,10 +454,10 @@ int record_options(struct options *options, int argc, char **argv)
 		.max_overhead = 0.05,
 		.calls.share = 0.5,
 	};
-	if (getrandom(&options->seed, sizeof(options->seed), 0) != sizeof(options->seed))
-		options->seed = (uint64_t)getpid();
-	options->seed >>= 11; /* readers of JSON have 53 bits */
-	if (habits_parse(&argp, argc, argv, EXIT_USAGE, ARGP_IN_ORDER, options))
+	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
+		config->seed = (uint64_t)getpid();
+	config->seed >>= 11; /* readers of JSON have 53 bits */
+	if (habits_parse(&argp, argc, argv, EXIT_USAGE, ARGP_IN_ORDER, config))
 		return EXIT_USAGE;
-	return settle_options(options) ? EXIT_USAGE : 0;
+	return record_settle(config) ? EXIT_USAGE : 0;
 }

@@ -8,7 +8,7 @@
  * Fills options from the command line; they live as long as argv. 0, or the exit status of a
  * wrong one, of which the user has been told.
  */
-int record_options(struct options *options, int argc, char **argv);
+int record_options(struct record_config *config, int argc, char **argv);
 
 /* A size such as 100M; K, M, G are powers of 1024. 0, -EINVAL, or -ERANGE. */
 int size_parse(const char *text, size_t *size);

@@ -33,9 +33,9 @@ static void say_user_only(const struct event *event)
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
  */
-static int settle_event(struct options *options, unsigned e)
+static int settle_event(struct record_config *config, unsigned e)
 {
-	struct event *event = &options->events[e];
+	struct event *event = &config->events[e];
 	char why[WHY_SIZE];
 	int err;
 
@@ -53,9 +53,9 @@ static int settle_event(struct options *options, unsigned e)
 	err = event_probe(event);
 	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(event)) {
 		err = event_probe(event);
-		if (!err && !options->user_only)
+		if (!err && !config->user_only)
 			say_user_only(event);
-		options->user_only |= !err;
+		config->user_only |= !err;
 	}
 	if (!err)
 		return 0;
@@ -68,14 +68,14 @@ static int settle_event(struct options *options, unsigned e)
  * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
  * frequency wants a clock.
  */
-static int default_event(struct options *options)
+static int default_event(struct record_config *config)
 {
 	char why[WHY_SIZE];
 	struct event cycles;
 	int err;
 
-	if (options->frequency > 0)
-		return event_options_sample(options, "cpu-clock");
+	if (config->frequency > 0)
+		return record_add_events(config, "cpu-clock");
 	err = event_parse(&cycles, "cycles", why);
 	if (!err)
 		err = event_probe(&cycles);
@@ -83,24 +83,24 @@ static int default_event(struct options *options)
 	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(&cycles))
 		err = event_probe(&cycles);
 	if (!err)
-		return event_options_sample(options, "cycles");
-	if (options->period) {
+		return record_add_events(config, "cycles");
+	if (config->period) {
 		say("-c counts hardware events, and there are none here; try -F, or -e EVENT -c");
 		return -EINVAL;
 	}
 	/* who is refused is told so by the clock */
-	if (!options->quiet && err != -EACCES && err != -EPERM && err != -ENOSYS)
+	if (!config->quiet && err != -EACCES && err != -EPERM && err != -ENOSYS)
 		say("no hardware counters here: sampling cpu-clock instead of cycles");
-	return event_options_sample(options, "cpu-clock");
+	return record_add_events(config, "cpu-clock");
 }
 
 /* Reports and formats know events by their names, the sides that were left to them included. */
-static int find_repeated(const struct options *options, unsigned e)
+static int find_repeated(const struct record_config *config, unsigned e)
 {
-	const char *name = options->events[e].name;
+	const char *name = config->events[e].name;
 
 	for (unsigned i = 0; i < e; i++) {
-		if (strcmp(name, options->events[i].name) != 0)
+		if (strcmp(name, config->events[i].name) != 0)
 			continue;
 		say("cannot sample '%s' twice; give -e %s once", name, name);
 		return -EEXIST;
@@ -108,41 +108,41 @@ static int find_repeated(const struct options *options, unsigned e)
 	return 0;
 }
 
-bool options_have_clock(const struct options *options)
+bool config_has_clock(const struct record_config *config)
 {
-	for (unsigned e = 0; e < options->nr_events; e++)
-		if (options->events[e].unit == EVENT_NS)
+	for (unsigned e = 0; e < config->nr_events; e++)
+		if (config->events[e].unit == EVENT_NS)
 			return true;
 	return false;
 }
 
 /* -F and -c must be of use to at least one event. */
-static int settle_rates(const struct options *options)
+static int settle_rates(const struct record_config *config)
 {
 	bool free_event = false, free_clock = false;
 
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		const struct event *event = &options->events[e];
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		const struct event *event = &config->events[e];
 		bool is_free = !event->period && !event->freq;
 
 		free_event |= is_free;
 		free_clock |= is_free && event->unit == EVENT_NS;
 	}
-	if (options->frequency > 0 && !options_have_clock(options))
-		say("-F is for clocks, not for '%s'; try -c PERIOD", options->events[0].name);
-	else if (options->frequency > 0 && !free_clock)
+	if (config->frequency > 0 && !config_has_clock(config))
+		say("-F is for clocks, not for '%s'; try -c PERIOD", config->events[0].name);
+	else if (config->frequency > 0 && !free_clock)
 		say("-F is for clocks that name no freq= or period= of their own");
-	else if (options->period && !free_event)
+	else if (config->period && !free_event)
 		say("-c is for events that name no freq= or period= of their own");
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static void settle_period(const struct options *options, const struct event *event)
+static void settle_period(const struct record_config *config, const struct event *event)
 {
-	uint64_t asked = event->period || event->freq ? event->period : options->period;
-	uint64_t given = period_base(event, options->frequency, options->period);
+	uint64_t asked = event->period || event->freq ? event->period : config->period;
+	uint64_t given = period_base(event, config->frequency, config->period);
 
 	if (event->unit == EVENT_NS && asked && given != asked)
 		say("the kernel's clocks have no period of %llu ns: sampling '%s' every %llu ns",
@@ -150,25 +150,24 @@ static void settle_period(const struct options *options, const struct event *eve
 }
 
 /* Branch stacks are there for events of the processor that has them. */
-static int settle_branches(struct options *options)
+static int settle_branches(struct record_config *config)
 {
 	const struct advice advice = {ADVICE_NO_BRANCHES};
 	struct machine machine;
 	char line[WHY_SIZE];
 
-	if (options->stack.mode != TRACE_STACKS_LBR)
+	if (config->stack.mode != TRACE_STACKS_LBR)
 		return 0;
 	machine_read(&machine);
-	options->stack.branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		if (!event_probe_branches(&options->events[e]))
+	config->stack.branches = machine.branches > 0 ? (unsigned)machine.branches : 0;
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		if (!event_probe_branches(&config->events[e]))
 			continue;
 		advice_line(&advice, line, sizeof(line));
-		say("cannot sample '%s' with -g lbr: %s", options->events[e].name,
-		    options->stack.branches
-		            ? "only events of the processor have branch stacks; try "
-		              "-g dwarf, or -e cycles"
-		            : line);
+		say("cannot sample '%s' with -g lbr: %s", config->events[e].name,
+		    config->stack.branches ? "only events of the processor have branch stacks; try "
+		                             "-g dwarf, or -e cycles"
+		                           : line);
 		return -EINVAL;
 	}
 	return 0;
@@ -202,10 +201,10 @@ static void say_no_place(const char *output, int err)
 		    err == -ENOENT ? "its folder does not exist" : new_file_error(err));
 }
 
-static int settle_output(struct options *options)
+static int settle_output(struct record_config *config)
 {
-	const char *pattern = options->output_pattern;
-	const char *why = output_name(pattern, options->output);
+	const char *pattern = config->output_pattern;
+	const char *why = output_name(pattern, config->output);
 	int err;
 
 	if (why) {
@@ -213,11 +212,11 @@ static int settle_output(struct options *options)
 		return -EINVAL;
 	}
 	/* At once, not after hours of recording. */
-	err = new_file_settle(options->output, options->settled, sizeof(options->settled));
+	err = new_file_settle(config->output, config->settled, sizeof(config->settled));
 	if (err)
-		say_no_place(options->output, err);
+		say_no_place(config->output, err);
 	else
-		find_place(options->output, options->place);
+		find_place(config->output, config->place);
 	return err;
 }
 
@@ -230,62 +229,61 @@ static int settle_proc(void)
 }
 
 /* Reports a missing permission to sample whole CPUs before anything else is tried. */
-static int settle_wide(const struct options *options)
+static int settle_wide(const struct record_config *config)
 {
 	struct permission permission;
 	struct advice advice;
 
-	if (!options->wide)
+	if (!config->wide)
 		return 0;
 	permission_read(&permission);
 	advice = permission_advise(&permission, PERMISSION_CPU, 0);
-	return say_advice(options->cgroup ? "cannot sample a cgroup: "
-	                                  : "cannot sample whole CPUs: ",
+	return say_advice(config->cgroup ? "cannot sample a cgroup: "
+	                                 : "cannot sample whole CPUs: ",
 	                  &advice)
 	               ? -EINVAL
 	               : 0;
 }
 
 /* Later every process would be refused, one by one. */
-static int settle_calls(const struct options *options)
+static int settle_calls(const struct record_config *config)
 {
 	struct advice advice;
 
-	if (!options->calls.wanted)
+	if (!config->calls.wanted)
 		return 0;
-	advice = room_advise_calls();
+	advice = memory_room_for_calls();
 	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
 }
 
 /* Rejects combinations of options that contradict each other or have no effect. */
-static int settle_combination(const struct options *options)
+static int settle_combination(const struct record_config *config)
 {
-	const bool running = options->nr_attach || options->wide;
+	const bool running = config->nr_attach || config->wide;
 	const struct {
 		bool wrong;
 		const char *why;
 	} rules[] = {
-		{!options->command && !running,
+		{!config->command && !running,
 	         "nothing to record; try 'adaptrace record ./app', -p PID or -a"},
-		{options->command && options->duration,
+		{config->command && config->duration,
 	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
 	         "seconds by adaptrace record timeout 10 COMMAND"},
-		{options->calls.tuned && !options->calls.wanted,
+		{config->calls.tuned && !config->calls.wanted,
 	         "--events-share, --events-policy and --events-wait are for --mpi"},
-		{options->calls.wanted && running,
+		{config->calls.wanted && running,
 	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
-		{options->calls.wanted && options->delay,
+		{config->calls.wanted && config->delay,
 	         "--mpi works from a program's start: it excludes --delay"},
-		{options->wide && options->nr_attach,
-	         "-p and -a, -C or --cgroup exclude each other"},
-		{options->frequency > 0 && options->period,
+		{config->wide && config->nr_attach, "-p and -a, -C or --cgroup exclude each other"},
+		{config->frequency > 0 && config->period,
 	         "-F and -c exclude each other; for one event write EVENT:freq=HZ or "
 	         "EVENT:period=N"},
-		{options->wide && options->inherit,
+		{config->wide && config->inherit,
 	         "--inherit is for one program, not for -a, -C or --cgroup"},
-		{options->stack.engine_given && options->stack.mode != TRACE_STACKS_DWARF,
+		{config->stack.engine_given && config->stack.mode != TRACE_STACKS_DWARF,
 	         "--unwinder is for -g dwarf: nothing else needs one"},
-		{options->stack.max_given && options->stack.mode == TRACE_STACKS_NONE,
+		{config->stack.max_given && config->stack.mode == TRACE_STACKS_NONE,
 	         "--max-stack is for stacks, which -g none leaves out"},
 	};
 
@@ -298,28 +296,28 @@ static int settle_combination(const struct options *options)
 }
 
 /* The habit of perf record -p PID sleep 10. */
-static void settle_until(struct options *options)
+static void settle_until(struct record_config *config)
 {
-	if (!options->nr_attach)
+	if (!config->nr_attach)
 		return;
-	options->until = options->command;
-	options->command = NULL;
+	config->until = config->command;
+	config->command = NULL;
 }
 
-int settle_options(struct options *options)
+int record_settle(struct record_config *config)
 {
-	settle_until(options);
-	if (settle_proc() || settle_combination(options) || settle_wide(options) ||
-	    settle_output(options) || settle_calls(options))
+	settle_until(config);
+	if (settle_proc() || settle_combination(config) || settle_wide(config) ||
+	    settle_output(config) || settle_calls(config))
 		return -EINVAL;
-	if (!options->nr_events && default_event(options))
+	if (!config->nr_events && default_event(config))
 		return -EINVAL;
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		if (settle_event(options, e) || find_repeated(options, e))
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		if (settle_event(config, e) || find_repeated(config, e))
 			return -EINVAL;
-		settle_period(options, &options->events[e]);
+		settle_period(config, &config->events[e]);
 	}
-	if (settle_branches(options) || counter_options_settle(options) || settle_rates(options))
+	if (settle_branches(config) || record_settle_counters(config) || settle_rates(config))
 		return -EINVAL;
 	return 0;
 }

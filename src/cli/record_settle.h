@@ -8,6 +8,6 @@
 #include "record/config.h"
 
 /* Returns 0, or another value after reporting an error. */
-int settle_options(struct options *options);
+int record_settle(struct record_config *config);
 
 #endif

@@ -24,12 +24,10 @@
 static void print_rate(char text[TEXT_SIZE], const struct session *s, unsigned event,
                        unsigned shift)
 {
-	uint64_t period =
-		sampler_base_period(s->sampler, event, 0) * s->options->events[event].scale
-		<< shift;
+	uint64_t period = sampler_base_period(s->sampler, event, 0) * s->config->events[event].scale
+	                  << shift;
 
-	text_rate(text, period,
-	          s->options->events[event].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT);
+	text_rate(text, period, s->config->events[event].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT);
 }
 
 /* Editors, shells and the like take the terminal's lines over, and draw on it themselves. */
@@ -45,7 +43,7 @@ static bool wanted(struct session *s)
 {
 	pid_t foreground;
 
-	if (s->options->quiet || !terminal_obeys(STDERR_FILENO) || terminal_taken() ||
+	if (s->config->quiet || !terminal_obeys(STDERR_FILENO) || terminal_taken() ||
 	    stderr_writer_is_behind(&s->messages))
 		return false;
 	foreground = tcgetpgrp(STDERR_FILENO);
@@ -95,7 +93,7 @@ void status_show(struct session *s)
 		return;
 	print_rate(rate, s, 0, hmb_floor(s->hmb, 0));
 	text_bytes(used, hmb_used(s->hmb));
-	text_bytes(budget, s->options->budget);
+	text_bytes(budget, s->config->budget);
 	text_quantity(
 		time,
 		(double)(s->sampling ? sampler_now() - s->start : wakers_starts_in(&s->wakers)),
@@ -139,7 +137,7 @@ static uint64_t throttled(const struct session *s)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler); i++)
+	for (size_t i = 0; i < (size_t)s->config->nr_events * sampler_nr_cpus(s->sampler); i++)
 		sum += s->sources[i].throttled;
 	return sum;
 }
@@ -160,7 +158,7 @@ static unsigned most_thinned(const struct session *s)
 {
 	unsigned most = 0;
 
-	for (unsigned e = 1; e < s->options->nr_events; e++)
+	for (unsigned e = 1; e < s->config->nr_events; e++)
 		if (levels_closed(s, e) > levels_closed(s, most))
 			most = e;
 	return most;
@@ -194,9 +192,9 @@ static void put_start(FILE *to, const struct session *s, unsigned event)
 /* Why the base period is what it is; nothing is put where the user chose exactly that. */
 static void put_base(FILE *to, const struct session *s, unsigned event)
 {
-	const struct options *options = s->options;
-	const struct event *of = &options->events[event];
-	struct period_choice choice = period_choice(of, options->frequency, options->period);
+	const struct record_config *config = s->config;
+	const struct event *of = &config->events[event];
+	struct period_choice choice = period_choice(of, config->frequency, config->period);
 
 	if (choice.is_exact)
 		return;
@@ -271,13 +269,13 @@ static char *rate_reason(const struct session *s, unsigned event)
 /* "322 Hz: 10301 Hz would cost …", of several events "cpu-clock, 322 Hz: …" */
 static void say_rate(const struct session *s, unsigned event)
 {
-	bool several = s->options->nr_events > 1;
+	bool several = s->config->nr_events > 1;
 	char *reason = rate_reason(s, event), rate[TEXT_SIZE];
 
 	print_rate(rate, s, event, hmb_floor(s->hmb, event));
 	if (reason && *reason)
-		say("%s%s%s: %s", several ? s->options->events[event].name : "",
-		    several ? ", " : "", rate, reason);
+		say("%s%s%s: %s", several ? s->config->events[event].name : "", several ? ", " : "",
+		    rate, reason);
 	free(reason);
 }
 
@@ -285,7 +283,7 @@ static uint64_t all_stored(const struct session *s)
 {
 	uint64_t sum = 0;
 
-	for (unsigned e = 0; e < s->options->nr_events; e++)
+	for (unsigned e = 0; e < s->config->nr_events; e++)
 		sum += hmb_stored(s->hmb, e);
 	return sum;
 }
@@ -294,7 +292,7 @@ void status_final(const struct session *s, uint64_t bytes)
 {
 	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], wall[TEXT_SIZE],
 		more[64] = "";
-	bool several = s->options->nr_events > 1;
+	bool several = s->config->nr_events > 1;
 	unsigned event = most_thinned(s);
 	uint64_t times = throttled(s), stored = all_stored(s);
 
@@ -302,7 +300,7 @@ void status_final(const struct session *s, uint64_t bytes)
 		say_rate(s, event);
 	print_rate(rate, s, event, hmb_floor(s->hmb, event));
 	text_bytes(used, hmb_used(s->hmb));
-	text_bytes(budget, s->options->budget);
+	text_bytes(budget, s->config->budget);
 	text_bytes(size, bytes);
 	text_quantity(wall, (double)trace_wall(tables_run(s->tables)), TRACE_NS);
 	if (times)
@@ -310,7 +308,7 @@ void status_final(const struct session *s, uint64_t bytes)
 		         plural(times));
 	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)",
 	    (unsigned long long)stored, plural(stored), wall, used, budget,
-	    several ? s->options->events[event].name : "", several ? " " : "",
+	    several ? s->config->events[event].name : "", several ? " " : "",
 	    1ULL << levels_closed(s, event), rate, (unsigned long long)sampler_all_lost(s->sampler),
-	    more, s->beside ?: s->options->output, size);
+	    more, s->beside ?: s->config->output, size);
 }

@@ -14,7 +14,7 @@ static void warn_of_delay(const struct session *s)
 	char waited[TEXT_SIZE], delay[TEXT_SIZE];
 
 	text_quantity(waited, (double)s->waited, TRACE_NS);
-	text_quantity(delay, (double)s->options->delay, TRACE_NS);
+	text_quantity(delay, (double)s->config->delay, TRACE_NS);
 	say("nothing was sampled: the end came after %s, and --delay is %s", waited, delay);
 }
 
@@ -28,11 +28,11 @@ static void warn_of_silence(const struct session *s)
 		warn_of_delay(s);
 		return;
 	}
-	for (uint32_t e = 0; e < s->options->nr_events; e++) {
+	for (uint32_t e = 0; e < s->config->nr_events; e++) {
 		event = tables_event(s->tables, e);
 		if (!event || event->taken || event->exact)
 			continue;
-		warning_of_silence(text, s->options->events[e].name, event,
+		warning_of_silence(text, s->config->events[e].name, event,
 		                   s->way != SAMPLER_LADDER);
 		say("%s", text);
 	}
@@ -56,16 +56,16 @@ static void warn_of_counters(const struct session *s)
 }
 
 /* Events of a cgroup see what the kernel takes inherited ones away from. */
-static const char *way_to_observe(const struct options *options)
+static const char *way_to_observe(const struct record_config *config)
 {
 	struct permission permission;
 
-	if (!options->command)
+	if (!config->command)
 		return "";
 	permission_read(&permission);
 	if (!permission_has(&permission, PERMISSION_CPU, 0))
 		return "; recorded as root they are";
-	return options->inherit ? "; recorded without --inherit they are" : "";
+	return config->inherit ? "; recorded without --inherit they are" : "";
 }
 
 static void warn_of_unobserved(const struct session *s)
@@ -79,7 +79,7 @@ static void warn_of_unobserved(const struct session *s)
 		snprintf(missed, sizeof(missed), "; up to %llu ms of their time are missing",
 		         (unsigned long long)tasks->unobserved_list.missed / 1000000 + 1);
 	warning_of_unobserved(text, tasks->unobserved);
-	say("%s%s%s", text, way_to_observe(s->options), missed);
+	say("%s%s%s", text, way_to_observe(s->config), missed);
 }
 
 /* The same samples are there, at a lower rate. */
@@ -96,7 +96,7 @@ static void warn_of_memory(const struct session *s)
 /* Warns of calls that were removed because their share of the memory was full. */
 static void warn_of_dropped_calls(const struct session *s)
 {
-	const struct trace_event *calls = tables_event(s->tables, s->options->nr_events);
+	const struct trace_event *calls = tables_event(s->tables, s->config->nr_events);
 	char kept[64] = "none";
 
 	if (!calls || calls->stored == calls->taken)
@@ -106,7 +106,7 @@ static void warn_of_dropped_calls(const struct session *s)
 	say("%s of %llu calls seen were kept: their share of the memory was full; a larger -m "
 	    "holds more%s",
 	    kept, (unsigned long long)calls->taken,
-	    s->options->calls.policy == TRACE_POLICY_ALL
+	    s->config->calls.policy == TRACE_POLICY_ALL
 	            ? ", --events-policy duration keeps the longest"
 	            : "");
 }
@@ -158,7 +158,7 @@ static void warn_of_left_behind(const struct session *s)
 	unsigned nr;
 	pid_t oldest;
 
-	if (!s->options->command || s->options->wide)
+	if (!s->config->command || s->config->wide)
 		return;
 	nr = tasks_running_on(&s->tasks, &oldest);
 	if (nr)
@@ -177,10 +177,10 @@ void session_warn(const struct session *s)
 	warn_of_counters(s);
 	warn_of_silence(s);
 	say_flags(tables_run(s->tables)->flags & meanwhile);
-	if (s->too_dear)
+	if (s->too_expensive)
 		say("samples of %s were more than --max-overhead allows, and its period could not "
 		    "become longer: a longer one from the start (-c) costs less",
-		    s->too_dear);
+		    s->too_expensive);
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
 	say_cut_stacks(tables_run(s->tables));

@@ -77,12 +77,12 @@ static int check_folder(const char *folder)
 	return err;
 }
 
-void late_names_say_lineless(uint32_t flags)
+void names_say_lineless(uint32_t flags)
 {
 	say_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED));
 }
 
-int late_names(struct trace *trace, const struct debug_places *places)
+int names_renew(struct trace *trace, const struct debug_places *places)
 {
 	struct late late = {trace, places, 0};
 	const struct name_source source = {.module = ask_module, .arg = &late};
@@ -92,7 +92,7 @@ int late_names(struct trace *trace, const struct debug_places *places)
 	if (err)
 		return err;
 	err = trace_rename(trace, &source, &renewed);
-	late_names_say_lineless(late.unseen);
+	names_say_lineless(late.unseen);
 	if (err)
 		say("cannot look names up again: %s", strerror(-err));
 	else if (!renewed)

@@ -6,8 +6,8 @@
 #include "symbolize/modules/module.h"
 
 /* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
-int late_names(struct trace *trace, const struct debug_places *places);
+int names_renew(struct trace *trace, const struct debug_places *places);
 /* Says why lines are missing that are there, by flags of a run. */
-void late_names_say_lineless(uint32_t flags);
+void names_say_lineless(uint32_t flags);
 
 #endif

@@ -220,7 +220,7 @@ static int renew_names(struct trace *trace, const struct debug_places *places)
 		    "to https://debuginfod.debian.net");
 		return -ENOENT;
 	}
-	return late_names(trace, places);
+	return names_renew(trace, places);
 }
 
 /* Debug information may be large, however small the trace is. */

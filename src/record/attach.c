@@ -44,19 +44,19 @@ static int put_threads(struct threads *threads, pid_t pid)
 }
 
 /* The threads of all processes to be attached to. 0, or -errno after saying why. */
-static int list_threads(const struct options *options, struct threads *threads)
+static int list_threads(const struct record_config *config, struct threads *threads)
 {
 	*threads = (struct threads){NULL};
-	for (unsigned i = 0; i < options->nr_attach; i++) {
-		int err = put_threads(threads, options->attach[i]);
+	for (unsigned i = 0; i < config->nr_attach; i++) {
+		int err = put_threads(threads, config->attach[i]);
 
 		if (!err)
 			continue;
-		say("cannot attach to process %d: %s", (int)options->attach[i], strerror(-err));
+		say("cannot attach to process %d: %s", (int)config->attach[i], strerror(-err));
 		return err;
 	}
 	if (!threads->nr) {
-		say("cannot attach to process %d: %s", (int)options->attach[0], strerror(ESRCH));
+		say("cannot attach to process %d: %s", (int)config->attach[0], strerror(ESRCH));
 		return -ESRCH;
 	}
 	return 0;
@@ -79,13 +79,13 @@ static bool all_known(struct threads *known, const struct threads *now)
 static int try_open(struct session *s, bool *settled)
 {
 	struct threads threads, after = {NULL};
-	int err = list_threads(s->options, &threads);
+	int err = list_threads(s->config, &threads);
 
 	if (!err)
 		err = session_open_sampler(s, threads.tids, threads.nr);
 	if (!err) {
-		for (unsigned i = 0; i < s->options->nr_attach; i++)
-			put_threads(&after, s->options->attach[i]);
+		for (unsigned i = 0; i < s->config->nr_attach; i++)
+			put_threads(&after, s->config->attach[i]);
 		*settled = all_known(&threads, &after);
 	}
 	free(threads.tids);
@@ -95,7 +95,7 @@ static int try_open(struct session *s, bool *settled)
 
 static void say_not_attached(pid_t pid, int err)
 {
-	say("cannot attach to process %d: %s%s", (int)pid, strerror(-err), session_way_out(err));
+	say("cannot attach to process %d: %s%s", (int)pid, strerror(-err), session_remedy(err));
 }
 
 /* Whether it is a process, and runs. 0, or -errno after saying why not. */
@@ -128,13 +128,13 @@ static int check_process(pid_t pid)
 /* Lets target_fd tell of their ends. One that has ended by now needs none. */
 static int watch_processes(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 
 	s->target_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (s->target_fd < 0)
 		return -errno;
-	for (unsigned i = 0; i < options->nr_attach; i++) {
-		const pid_t pid = options->attach[i];
+	for (unsigned i = 0; i < config->nr_attach; i++) {
+		const pid_t pid = config->attach[i];
 		const int fd = process_fd_open(pid);
 		struct epoll_event event = {EPOLLIN, {.u64 = (uint64_t)pid << 32 | (uint32_t)fd}};
 
@@ -168,23 +168,23 @@ bool session_attached_ended(struct session *s)
 
 static int add_running(struct session *s)
 {
-	for (unsigned i = 0; i < s->options->nr_attach; i++) {
-		int err = tasks_add_running(&s->tasks, s->options->attach[i]);
+	for (unsigned i = 0; i < s->config->nr_attach; i++) {
+		int err = tasks_add_running(&s->tasks, s->config->attach[i]);
 
 		if (err == -EACCES || err == -EPERM)
 			say("not permitted to see what code process %d has: it is [unknown]; root "
 			    "may, or who has CAP_SYS_PTRACE",
-			    (int)s->options->attach[i]);
-		else if (err && !tasks_gone(s->options->attach[i]))
+			    (int)s->config->attach[i]);
+		else if (err && !tasks_gone(s->config->attach[i]))
 			return err;
 	}
 	return 0;
 }
 
-static bool is_attached(const struct options *options, pid_t pid)
+static bool is_attached(const struct record_config *config, pid_t pid)
 {
-	for (unsigned i = 0; i < options->nr_attach; i++)
-		if (options->attach[i] == pid)
+	for (unsigned i = 0; i < config->nr_attach; i++)
+		if (config->attach[i] == pid)
 			return true;
 	return false;
 }
@@ -200,7 +200,7 @@ static bool runs(pid_t pid)
 }
 
 /* How many running children of a thread are not attached to; not every kernel tells. */
-static unsigned left_by_thread(const struct options *options, pid_t pid, pid_t tid)
+static unsigned left_by_thread(const struct record_config *config, pid_t pid, pid_t tid)
 {
 	char path[64];
 	unsigned nr = 0;
@@ -212,32 +212,32 @@ static unsigned left_by_thread(const struct options *options, pid_t pid, pid_t t
 	if (!children)
 		return 0;
 	while (fscanf(children, "%d", &child) == 1)
-		nr += child != getpid() && !is_attached(options, child) && runs(child);
+		nr += child != getpid() && !is_attached(config, child) && runs(child);
 	fclose(children);
 	return nr;
 }
 
-static unsigned left_by(const struct options *options, pid_t pid)
+static unsigned left_by(const struct record_config *config, pid_t pid)
 {
 	struct threads threads = {NULL};
 	unsigned nr = 0;
 
 	put_threads(&threads, pid); /* what cannot be listed is told by who attaches to it */
 	for (size_t i = 0; i < threads.nr; i++)
-		nr += left_by_thread(options, pid, threads.tids[i]);
+		nr += left_by_thread(config, pid, threads.tids[i]);
 	free(threads.tids);
 	return nr;
 }
 
 /* The first process of a server leaves the work to such. Who attaches to those is told of more. */
-static void say_who_is_left_out(const struct options *options)
+static void say_left_out(const struct record_config *config)
 {
 	char parents[256] = "";
 	unsigned all = 0;
 
-	for (unsigned i = 0; i < options->nr_attach; i++) {
+	for (unsigned i = 0; i < config->nr_attach; i++) {
 		size_t used = strlen(parents);
-		unsigned nr = left_by(options, options->attach[i]);
+		unsigned nr = left_by(config, config->attach[i]);
 
 		if (!nr)
 			continue;
@@ -245,7 +245,7 @@ static void say_who_is_left_out(const struct options *options)
 			break;
 		all += nr;
 		snprintf(parents + used, sizeof(parents) - used, "%s%d", used ? "," : "",
-		         (int)options->attach[i]);
+		         (int)config->attach[i]);
 	}
 	if (all)
 		say("%u process%s that %s started before %s not sampled; "
@@ -256,12 +256,12 @@ static void say_who_is_left_out(const struct options *options)
 
 int session_attach(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	bool settled = false;
 	int err = 0;
 
-	for (unsigned i = 0; i < options->nr_attach && !err; i++)
-		err = check_process(options->attach[i]);
+	for (unsigned i = 0; i < config->nr_attach && !err; i++)
+		err = check_process(config->attach[i]);
 	for (unsigned i = 0; i < TRIES && !settled && !err; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -270,13 +270,13 @@ int session_attach(struct session *s)
 	if (err)
 		return err;
 	/* Opening takes its time, and who was started meanwhile has not all of the events. */
-	say_who_is_left_out(options);
+	say_left_out(config);
 	if (!settled)
 		say("threads start faster than they can be attached to: some may be missing");
 	err = watch_processes(s);
 	if (!err)
 		err = add_running(s);
 	if (err)
-		say_not_attached(options->attach[0], err);
+		say_not_attached(config->attach[0], err);
 	return err;
 }

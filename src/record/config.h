@@ -35,7 +35,7 @@ struct calls_options {
 	uint64_t patience; /* ns */
 };
 
-struct options {
+struct record_config {
 	char **command;      /* NULL: attach */
 	char **until;        /* attach, and record until this command ends, which is not recorded */
 	const char *no_mode; /* the word after a -g without mode; NULL: none */
@@ -69,6 +69,6 @@ struct options {
 };
 
 /* Tells whether a clock is among the events. */
-bool options_have_clock(const struct options *options);
+bool config_has_clock(const struct record_config *config);
 
 #endif

@@ -13,7 +13,7 @@
 /* Upper bound of the recorder's memory beside its buffer. */
 #define RECORDER ((size_t)16 << 20)
 
-struct advice room_advise(size_t budget)
+struct advice memory_room_in_shm(size_t budget)
 {
 	struct statvfs shm;
 	struct rlimit limit;
@@ -31,7 +31,7 @@ struct advice room_advise(size_t budget)
 		ADVICE_SHM, {(int64_t)(there >> 20), (int64_t)((needed - 1) >> 20) + 1}, NULL};
 }
 
-struct advice room_advise_memory(size_t budget)
+struct advice memory_room_in_cgroup(size_t budget)
 {
 	uint64_t limit = cgroup_memory_limit(), needed = budget + RECORDER;
 
@@ -43,7 +43,7 @@ struct advice room_advise_memory(size_t budget)
 	                       NULL};
 }
 
-struct advice room_advise_calls(void)
+struct advice memory_room_for_calls(void)
 {
 	size_t needed = ring_memory_size();
 	struct rlimit limit;

@@ -13,14 +13,14 @@
  * Advises whether a recording with this budget may have a file in /dev/shm and finds room there
  * now.
  */
-struct advice room_advise(size_t budget);
+struct advice memory_room_in_shm(size_t budget);
 
 /* Advises whether the cgroup's memory limit permits a recorder with this budget. */
-struct advice room_advise_memory(size_t budget);
+struct advice memory_room_in_cgroup(size_t budget);
 
 /*
  * Advises whether the memory that is shared with an instrumented process may be a file of its size.
  */
-struct advice room_advise_calls(void);
+struct advice memory_room_for_calls(void);
 
 #endif

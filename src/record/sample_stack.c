@@ -126,7 +126,7 @@ static void add_unwound(struct sample_stack *s, const struct sampler *sampler,
 	if (first && between_programs(space, record))
 		return;
 	s->nr += unwinder_walk(s->unwinder, space, &sample, s->frames + first,
-	                       s->options->stack.max - first, &end);
+	                       s->config->stack.max - first, &end);
 	join_vsyscall(s, record, first);
 	s->stitched += end == UNWIND_STITCHED;
 	/* Not those that were copied before larger copies were asked for. */
@@ -149,8 +149,7 @@ static void end_chain(struct sample_stack *s, unsigned first, unsigned max)
 	if (root)
 		s->nr = first + root;
 	else if (s->nr >= max)
-		add_truncated(s,
-		              max < s->options->stack.max ? STACK_CUT_KERNEL_MAX : STACK_CUT_MAX);
+		add_truncated(s, max < s->config->stack.max ? STACK_CUT_KERNEL_MAX : STACK_CUT_MAX);
 	else if (nr && unwinder_chain_cut(s->unwinder, s->frames + first, nr, &why))
 		add_truncated(s, why);
 }
@@ -160,18 +159,18 @@ static void add_branches(struct sample_stack *s, const struct space *space,
 {
 	bool cut;
 
-	s->nr = branch_stack(record, s->options->stack.branches, s->frames, max, &cut);
+	s->nr = branch_stack(record, s->config->stack.branches, s->frames, max, &cut);
 	for (unsigned i = 0; i < s->nr; i++)
 		s->frames[i] = frame_of(s, space, s->frames[i]);
 	if (cut)
 		add_truncated(s, STACK_CUT_BRANCHES);
 }
 
-unsigned stack_longest_chain(const struct options *options, const struct sampler *sampler)
+unsigned stack_longest_chain(const struct record_config *config, const struct sampler *sampler)
 {
-	unsigned max = options->stack.max;
+	unsigned max = config->stack.max;
 
-	if (options->stack.mode == TRACE_STACKS_FP && max > sampler_max_chain(sampler))
+	if (config->stack.mode == TRACE_STACKS_FP && max > sampler_max_chain(sampler))
 		max = sampler_max_chain(sampler);
 	return max;
 }
@@ -179,8 +178,8 @@ unsigned stack_longest_chain(const struct options *options, const struct sampler
 static void add_stack(struct sample_stack *s, const struct sampler *sampler,
                       const struct space *space, const struct record *record)
 {
-	bool unwinds = record->sample.regs && s->options->stack.mode == TRACE_STACKS_DWARF;
-	unsigned max = stack_longest_chain(s->options, sampler), first;
+	bool unwinds = record->sample.regs && s->config->stack.mode == TRACE_STACKS_DWARF;
+	unsigned max = stack_longest_chain(s->config, sampler), first;
 
 	s->built++;
 	if (record->sample.nr_branches) {
@@ -190,7 +189,7 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
 	first = add_chain(s, space, record, max);
 	if (!s->nr && (record->sample.in_kernel || !unwinds || record->sample.regs_32))
 		add(s, frame_of(s, space, record->sample.ip));
-	if (s->options->stack.mode == TRACE_STACKS_FP)
+	if (s->config->stack.mode == TRACE_STACKS_FP)
 		end_chain(s, first, max);
 	else if (s->nr >= max)
 		add_truncated(s, STACK_CUT_MAX);
@@ -239,6 +238,6 @@ void sample_stack_build(struct sample_stack *s, const struct sampler *sampler,
 {
 	s->nr = 0;
 	add_stack(s, sampler, space, record);
-	if (s->options->data)
+	if (s->config->data)
 		add_memory(s, space, record);
 }

@@ -9,7 +9,7 @@
 #include "record/stack_copy.h"
 
 struct sample_stack {
-	const struct options *options;
+	const struct record_config *config;
 	struct module_table *modules;
 	struct unwinder *unwinder; /* NULL: nothing is unwound */
 	struct stack_copy copy;
@@ -23,8 +23,9 @@ struct sample_stack {
 	unsigned nr;
 };
 
-/* Returns the length from which on a call chain has been cut, by the options or by the kernel. */
-unsigned stack_longest_chain(const struct options *options, const struct sampler *sampler);
+/* Returns the length from which on a call chain has been cut, by the configuration or by the
+ * kernel. */
+unsigned stack_longest_chain(const struct record_config *config, const struct sampler *sampler);
 
 /* Makes the frames of a sample, where the class of its memory access is one if that was wanted. */
 void sample_stack_build(struct sample_stack *stack, const struct sampler *sampler,

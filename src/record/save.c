@@ -64,7 +64,7 @@ static bool save_elsewhere(struct session *s, struct symbolizer *symbolizer, uin
 	const struct new_file_wish wish = {.path = path, .settled = true};
 	char parent[PATH_MAX], folder[PATH_MAX], output[PATH_MAX];
 
-	snprintf(output, sizeof(output), "%s", s->options->output);
+	snprintf(output, sizeof(output), "%s", s->config->output);
 	if (!realpath(wanted && *wanted ? wanted : "/var/tmp", parent) ||
 	    snprintf(folder, sizeof(folder), "%s/adaptrace-XXXXXX", parent) >=
 	            (int)sizeof(folder) ||
@@ -92,14 +92,14 @@ static bool is_findable(const char *place)
 static void say_not_written(struct session *s, struct symbolizer *symbolizer, int err,
                             uint64_t *bytes)
 {
-	const char *output = s->options->output, *why = new_file_error(err);
+	const char *output = s->config->output, *why = new_file_error(err);
 	char path[PATH_MAX];
 
-	if (tables_recoverable(s->tables) && is_findable(s->options->place)) {
+	if (tables_recoverable(s->tables) && is_findable(s->config->place)) {
 		tables_keep(s->tables);
 		say("cannot write '%s': %s; it is kept in memory, and saved by: adaptrace recover "
 		    "-o ANOTHER.atr '%s'",
-		    output, why, s->options->place);
+		    output, why, s->config->place);
 	} else if (save_elsewhere(s, symbolizer, bytes, path)) {
 		say("cannot write '%s': %s; the trace is '%s' instead", output, why, path);
 	} else {
@@ -110,7 +110,7 @@ static void say_not_written(struct session *s, struct symbolizer *symbolizer, in
 int save_trace(struct session *s, uint64_t *bytes)
 {
 	const struct new_file_wish wish = {
-		.path = s->options->settled,
+		.path = s->config->settled,
 		.settled = true,
 		.existing = tables_name_taken(s->tables) ? NEW_FILE_BESIDE : NEW_FILE_KEEP_OLD,
 		.beside = &s->beside,
@@ -134,8 +134,8 @@ int save_trace(struct session *s, uint64_t *bytes)
 		say_not_written(s, symbolizer, err, bytes);
 	else if (s->beside)
 		say("'%s' was taken meanwhile, and stays as it is: the trace is '%s'",
-		    s->options->output, s->beside);
-	late_names_say_lineless(tables_run(s->tables)->flags);
+		    s->config->output, s->beside);
+	names_say_lineless(tables_run(s->tables)->flags);
 	symbolizer_free(symbolizer);
 	return err;
 }

@@ -18,9 +18,9 @@
 #define EXIT_ADAPTRACE 125
 
 /* Returns the command to start: the target, or the command that ends the recording. NULL: none. */
-static char **to_launch(const struct options *options)
+static char **to_launch(const struct record_config *config)
 {
-	return options->command ? options->command : options->until;
+	return config->command ? config->command : config->until;
 }
 
 /*
@@ -38,17 +38,17 @@ static int reap_command(struct session *s)
 	if (s->refused_signal) {
 		say("not permitted to pass SIG%s on to '%s', which runs as another user: the "
 		    "recording ends, and it runs on",
-		    sigabbrev_np(s->refused_signal), s->options->command[0]);
+		    sigabbrev_np(s->refused_signal), s->config->command[0]);
 		return 128 + s->refused_signal;
 	}
-	if (s->options->until && (s->over || !s->until_ended)) {
+	if (s->config->until && (s->over || !s->until_ended)) {
 		kill(s->launch.pid, SIGTERM);
 		return 0;
 	}
 	while (waitpid(s->launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	if (s->options->command) {
+	if (s->config->command) {
 		run->exit_status = exit_status;
 		run->flags |= WIFSIGNALED(status) ? TRACE_RUN_KILLED : 0;
 	}
@@ -57,7 +57,7 @@ static int reap_command(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static const char *way_to_execute(const struct options *options, char **argv, int err)
+static const char *way_to_execute(const struct record_config *config, char **argv, int err)
 {
 	const char *command = argv[0];
 
@@ -69,17 +69,17 @@ static const char *way_to_execute(const struct options *options, char **argv, in
 		return "; leave out the quotes around the whole command";
 	if (strchr(command, '/'))
 		return access(command, F_OK) ? "" : "; the interpreter that it names is missing";
-	return command == options->no_mode
+	return command == config->no_mode
 	               ? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
 	               : "; is it in PATH?";
 }
 
-static int exec_failed(const struct options *options, int err)
+static int exec_failed(const struct record_config *config, int err)
 {
-	char **argv = to_launch(options);
+	char **argv = to_launch(config);
 
 	say("cannot execute '%s': %s%s", argv[0], strerror(-err),
-	    way_to_execute(options, argv, err));
+	    way_to_execute(config, argv, err));
 	return err == -ENOENT ? 127 : 126;
 }
 
@@ -96,7 +96,7 @@ static int finish(struct session *s)
 	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
 	session_warn(s);
-	if (!s->options->quiet)
+	if (!s->config->quiet)
 		status_final(s, bytes);
 	return exit_status;
 }
@@ -109,7 +109,7 @@ static bool is_limited(int resource)
 }
 
 /* The kernel itself refuses nothing of what is left to who may sample. */
-const char *session_way_out(int err)
+const char *session_remedy(int err)
 {
 	switch (err) {
 	case -ENOMEM:
@@ -140,7 +140,7 @@ static int setup_failed(int err)
 	if (err == -EMFILE)
 		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-err), session_way_out(err));
+	say("cannot start recording: %s%s", *line ? line : strerror(-err), session_remedy(err));
 	return EXIT_ADAPTRACE;
 }
 
@@ -151,7 +151,7 @@ static int run_launched(struct session *s)
 
 	if (err) {
 		reap_command(s);
-		return exec_failed(s->options, err);
+		return exec_failed(s->config, err);
 	}
 	session_loop(s);
 	return finish(s);
@@ -162,7 +162,7 @@ static int record_launched(struct session *s)
 	const pid_t pid = s->launch.pid;
 	int err = 0;
 
-	if (s->options->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
+	if (s->config->wide ? session_open_wide(s) : session_open_sampler(s, &pid, 1))
 		return EXIT_ADAPTRACE;
 	/*
 	 * With inherited events the target had better be none that has the ones we hold: they cost
@@ -171,7 +171,7 @@ static int record_launched(struct session *s)
 	if (s->way == SAMPLER_LADDER)
 		err = launch_replace(&s->launch);
 	s->target_fd = s->launch.pidfd;
-	if (!err && !s->options->wide)
+	if (!err && !s->config->wide)
 		err = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!err)
 		err = session_start(s);
@@ -186,12 +186,12 @@ static int record_running(struct session *s)
 	int err;
 
 	s->target_fd = -1;
-	if (s->options->wide ? session_open_wide(s) : session_attach(s))
+	if (s->config->wide ? session_open_wide(s) : session_attach(s))
 		return EXIT_ADAPTRACE;
 	err = session_start(s);
 	if (err)
 		return setup_failed(err);
-	if (s->options->until)
+	if (s->config->until)
 		return run_launched(s);
 	session_loop(s);
 	return finish(s);
@@ -236,11 +236,11 @@ static int prepare_target(struct session *s, const sigset_t *mask, const char *l
 	char **own = launch_environment(), **environment = own;
 	int err;
 
-	if (own && s->options->calls.wanted) {
+	if (own && s->config->calls.wanted) {
 		s->calls = calls_open();
 		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
 	}
-	err = environment ? launch_prepare(&s->launch, to_launch(s->options), environment, mask,
+	err = environment ? launch_prepare(&s->launch, to_launch(s->config), environment, mask,
 	                                   s->cgroup.fd)
 	                  : -errno;
 	if (environment != own)
@@ -249,24 +249,24 @@ static int prepare_target(struct session *s, const sigset_t *mask, const char *l
 	return err;
 }
 
-int session_run(const struct options *options, const sigset_t *mask)
+int session_run(const struct record_config *config, const sigset_t *mask)
 {
 	char library[PATH_MAX];
 	struct session *s;
 	int err, status;
 
-	if (options->calls.wanted && !find_library(library))
+	if (config->calls.wanted && !find_library(library))
 		return EXIT_ADAPTRACE;
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return setup_failed(-ENOMEM);
-	s->options = options;
+	s->config = config;
 	s->cgroup.fd = -1;
 	err = wakers_open_signals(&s->wakers);
 	stderr_writer_open(&s->messages);
 	if (!err)
 		session_choose_way(s);
-	if (!err && to_launch(options))
+	if (!err && to_launch(config))
 		err = prepare_target(s, mask, library);
 	if (!err) {
 		session_join_cgroup(s);
@@ -277,7 +277,7 @@ int session_run(const struct options *options, const sigset_t *mask)
 	if (err)
 		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(err); /* told already */
 	else
-		status = options->command ? record_launched(s) : record_running(s);
+		status = config->command ? record_launched(s) : record_running(s);
 	close_session(s);
 	return status;
 }

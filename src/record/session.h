@@ -37,7 +37,7 @@ struct session_source {
 };
 
 struct session {
-	const struct options *options;
+	const struct record_config *config;
 
 	/* Its parts, in the order of their creation. */
 	struct stderr_writer messages;
@@ -55,7 +55,7 @@ struct session {
 
 	/* How it samples. */
 	enum sampler_way way;
-	/* number of counters of the options, or 0: they cannot be read */
+	/* number of counters of the configuration, or 0: they cannot be read */
 	unsigned nr_counters;
 	/* shift that the kernel uses, or was last asked to use */
 	unsigned shift[SAMPLER_MAX_EVENTS];
@@ -71,7 +71,8 @@ struct session {
 	 */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
-	const char *too_dear; /* an event that cannot slow down as the guard wants; NULL: none */
+	const char
+		*too_expensive; /* an event that cannot slow down as the guard wants; NULL: none */
 	bool noted_modules[FRAME_MAX_MODULES]; /* modules that are in the tables */
 	size_t buffer_size;                    /* size of the buffer if memory is never refused */
 
@@ -102,12 +103,12 @@ static inline struct session_source *session_source(const struct session *sessio
 }
 
 /*
- * Records the target, which has this mask of signals, as the options say, and writes the trace.
+ * Records the target, which has this mask of signals, as configured, and writes the trace.
  * Returns the exit status.
  */
-int session_run(const struct options *options, const sigset_t *mask);
+int session_run(const struct record_config *config, const sigset_t *mask);
 /* Returns a remedy for a recording that cannot be set up because of this -errno: "; ..." or "". */
-const char *session_way_out(int err);
+const char *session_remedy(int err);
 
 /* --- before it samples ------------------------------------------------------------------------ */
 

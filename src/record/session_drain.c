@@ -102,7 +102,7 @@ void session_slow_down(struct session *s)
 	unsigned busiest = 0, dearest = 0;
 	uint64_t most = 0, all = 0;
 
-	for (unsigned e = 0; e < s->options->nr_events; e++) {
+	for (unsigned e = 0; e < s->config->nr_events; e++) {
 		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
 
 		s->guarded[e] += rate;
@@ -116,7 +116,7 @@ void session_slow_down(struct session *s)
 		}
 	}
 	if (all && !can_slow_down(s, dearest))
-		s->too_dear = s->options->events[dearest].name;
+		s->too_expensive = s->config->events[dearest].name;
 	if (most)
 		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }

@@ -23,7 +23,7 @@ int session_open_loop(struct session *s)
 
 	if (!err)
 		err = wakers_watch(w, s->target_fd);
-	if (!err && s->options->until)
+	if (!err && s->config->until)
 		err = wakers_watch(w, s->launch.pidfd);
 	if (!err && s->calls)
 		err = wakers_watch(w, calls_poll_fd(s->calls));
@@ -95,7 +95,7 @@ static void on_signals(struct session *s)
 			continue;
 		if (info.ssi_signo == SIGTSTP)
 			stop(s);
-		else if (!s->options->command)
+		else if (!s->config->command)
 			s->over = true;
 		else if (!target_has(&info))
 			pass_on(s, (int)info.ssi_signo);
@@ -107,7 +107,7 @@ static void look_for_target(struct session *s)
 {
 	uint32_t *flags = &tables_run(s->tables)->flags;
 
-	if (s->way != SAMPLER_CGROUP || s->options->wide || *flags & TRACE_RUN_LEFT_CGROUP ||
+	if (s->way != SAMPLER_CGROUP || s->config->wide || *flags & TRACE_RUN_LEFT_CGROUP ||
 	    (s->ticks >= SOON && s->ticks % SELDOM))
 		return;
 	if (!cgroup_holds(&s->cgroup, s->launch.pid))
@@ -122,16 +122,16 @@ static void look_for_others(struct session *s)
 {
 	uint32_t *flags = &tables_run(s->tables)->flags;
 
-	if (s->way == SAMPLER_CGROUP && !s->options->wide && !(*flags & TRACE_RUN_MISSED_CPU) &&
+	if (s->way == SAMPLER_CGROUP && !s->config->wide && !(*flags & TRACE_RUN_MISSED_CPU) &&
 	    !sampler_lost_records(s->sampler) && tasks_left(&s->tasks, &s->cgroup))
 		*flags |= TRACE_RUN_LEFT_CGROUP;
 }
 
 static void look_for_cpus(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 
-	if (sampler_misses_cpu(s->sampler, options->some_cpus ? &options->cpus : NULL))
+	if (sampler_misses_cpu(s->sampler, config->some_cpus ? &config->cpus : NULL))
 		tables_run(s->tables)->flags |= TRACE_RUN_MISSED_CPU;
 }
 
@@ -144,7 +144,7 @@ unsigned session_cpus_in_use(const struct session *s)
 
 static void look_at_cost(struct session *s)
 {
-	if (!options_have_clock(s->options))
+	if (!config_has_clock(s->config))
 		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	if (guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
 		session_slow_down(s);
@@ -208,7 +208,7 @@ static bool has_command_ended(const struct session *s)
 
 static bool has_target_ended(struct session *s)
 {
-	return s->options->command ? has_command_ended(s) : session_attached_ended(s);
+	return s->config->command ? has_command_ended(s) : session_attached_ended(s);
 }
 
 /*
@@ -236,7 +236,7 @@ static void on_readable(struct session *s, int fd)
 		s->over = true;
 	else if (fd == s->target_fd)
 		s->over |= has_target_ended(s);
-	else if (s->options->until && fd == s->launch.pidfd)
+	else if (s->config->until && fd == s->launch.pidfd)
 		s->until_ended = has_command_ended(s);
 	else if (fd == s->tasks.unobserved_list.poll_fd)
 		tasks_count_unobserved(&s->tasks);

@@ -30,12 +30,12 @@ void session_choose_way(struct session *s)
 	struct permission permission;
 
 	s->way = SAMPLER_LADDER;
-	if (s->options->wide) {
+	if (s->config->wide) {
 		s->way = SAMPLER_CGROUP;
 		return;
 	}
 	permission_read(&permission);
-	if (s->options->inherit || !s->options->command ||
+	if (s->config->inherit || !s->config->command ||
 	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
 		return;
 	if (cgroup_probe(&s->cgroup))
@@ -57,8 +57,8 @@ void session_note_cores(struct session *s)
 	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
 	struct advice advice = {ADVICE_NONE};
 
-	for (unsigned e = 0; e < s->options->nr_events && !s->one_kind; e++) {
-		const struct event *event = &s->options->events[e];
+	for (unsigned e = 0; e < s->config->nr_events && !s->one_kind; e++) {
+		const struct event *event = &s->config->events[e];
 
 		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
 		s->one_kind = advice.topic != ADVICE_NONE;
@@ -70,26 +70,26 @@ void session_choose_counters(struct session *s)
 {
 	const struct advice advice = {ADVICE_NO_GROUPS};
 
-	s->nr_counters = s->options->nr_counters;
+	s->nr_counters = s->config->nr_counters;
 	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
 		return;
 	say_advice("recording without --counters: ", &advice);
 	s->nr_counters = 0;
 }
 
-static uint64_t sample_price(const struct options *options)
+static uint64_t sample_price(const struct record_config *config)
 {
 	struct cost_question question = {
-		.exclude_kernel = options->events[0].attr.exclude_kernel,
-		.callchain = options->stack.mode == TRACE_STACKS_FP,
+		.exclude_kernel = config->events[0].attr.exclude_kernel,
+		.callchain = config->stack.mode == TRACE_STACKS_FP,
 	};
 	uint64_t price = 0;
 
-	if (options->stack.mode == TRACE_STACKS_DWARF) {
-		question.stack_size = options->stack.size;
+	if (config->stack.mode == TRACE_STACKS_DWARF) {
+		question.stack_size = config->stack.size;
 		question.regs = unwind_regs_mask();
 	}
-	if (options->max_overhead > 0)
+	if (config->max_overhead > 0)
 		cost_measure(&question, &price);
 	return price;
 }
@@ -104,52 +104,52 @@ size_t session_ring_size(unsigned nr_cpus)
 }
 
 /* A whole stack, or the one caller that frame pointers do not lead to. */
-static bool session_unwinds(const struct options *options)
+static bool session_unwinds(const struct record_config *config)
 {
-	return options->stack.mode == TRACE_STACKS_DWARF ||
-	       (ARCH_HIDDEN_CALLER && options->stack.mode == TRACE_STACKS_FP);
+	return config->stack.mode == TRACE_STACKS_DWARF ||
+	       (ARCH_HIDDEN_CALLER && config->stack.mode == TRACE_STACKS_FP);
 }
 
 /* Or whether frame pointers led to the root. */
-static bool session_knows_rules(const struct options *options)
+static bool session_knows_rules(const struct record_config *config)
 {
-	return options->stack.mode == TRACE_STACKS_DWARF || options->stack.mode == TRACE_STACKS_FP;
+	return config->stack.mode == TRACE_STACKS_DWARF || config->stack.mode == TRACE_STACKS_FP;
 }
 
-static void configure_stacks(const struct session *s, struct sampler_config *config)
+static void configure_stacks(const struct session *s, struct sampler_config *sampling)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	bool kernel = false;
 
-	for (unsigned e = 0; e < options->nr_events; e++)
-		kernel |= !options->events[e].attr.exclude_kernel;
-	config->kernel_code = kernel;
-	if (options->stack.mode == TRACE_STACKS_NONE)
+	for (unsigned e = 0; e < config->nr_events; e++)
+		kernel |= !config->events[e].attr.exclude_kernel;
+	sampling->kernel_code = kernel;
+	if (config->stack.mode == TRACE_STACKS_NONE)
 		return;
-	config->max_stack = options->stack.mode == TRACE_STACKS_FP ? options->stack.max : 0;
-	config->kernel_chain = kernel;
-	config->branches = options->stack.mode == TRACE_STACKS_LBR;
-	config->user_chain = options->stack.mode == TRACE_STACKS_FP || config->branches;
-	if (session_unwinds(options))
-		config->regs = unwind_regs_mask();
-	if (options->stack.mode != TRACE_STACKS_DWARF)
+	sampling->max_stack = config->stack.mode == TRACE_STACKS_FP ? config->stack.max : 0;
+	sampling->kernel_chain = kernel;
+	sampling->branches = config->stack.mode == TRACE_STACKS_LBR;
+	sampling->user_chain = config->stack.mode == TRACE_STACKS_FP || sampling->branches;
+	if (session_unwinds(config))
+		sampling->regs = unwind_regs_mask();
+	if (config->stack.mode != TRACE_STACKS_DWARF)
 		return;
-	config->stack_size = options->stack.size;
-	config->copy_size = stack_copy_size;
-	config->copy_arg = s;
+	sampling->stack_size = config->stack.size;
+	sampling->copy_size = stack_copy_size;
+	sampling->copy_arg = s;
 }
 
 /*
  * A launcher binds a rank to where it is to run, and its recorder with it. Who else binds a
  * recorder may do so to keep it from the target.
  */
-static struct cpu_list likely_cpus(const struct options *options)
+static struct cpu_list likely_cpus(const struct record_config *config)
 {
-	struct cpu_list likely = options->cpus;
+	struct cpu_list likely = config->cpus;
 
-	if (options->command && !options->wide && output_rank() >= 0)
+	if (config->command && !config->wide && output_rank() >= 0)
 		cpu_list_allowed(&likely);
-	else if (!options->some_cpus)
+	else if (!config->some_cpus)
 		cpu_list_online(&likely);
 	return likely;
 }
@@ -170,37 +170,37 @@ static size_t ring_size(const struct session *s, unsigned nr_cpus)
 
 int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 {
-	const struct options *options = s->options;
-	const struct cpu_list likely = likely_cpus(options);
-	struct sampler_config config = {
+	const struct record_config *config = s->config;
+	const struct cpu_list likely = likely_cpus(config);
+	struct sampler_config sampling = {
 		.way = s->way,
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
-		.data = options->data,
-		.cpus = options->some_cpus ? &options->cpus : NULL,
+		.data = config->data,
+		.cpus = config->some_cpus ? &config->cpus : NULL,
 		.likely = &likely,
-		.on_exec = options->command && !options->delay,
-		.totals = s->way == SAMPLER_LADDER && options->command
-	                          ? sampler_possible_totals(&options->events[0])
+		.on_exec = config->command && !config->delay,
+		.totals = s->way == SAMPLER_LADDER && config->command
+	                          ? sampler_possible_totals(&config->events[0])
 	                          : SAMPLER_NO_TOTALS,
-		.events = options->events,
-		.nr_events = options->nr_events,
-		.counters = options->counters,
+		.events = config->events,
+		.nr_events = config->nr_events,
+		.counters = config->counters,
 		.nr_counters = s->nr_counters,
-		.spread = !options->period,
+		.spread = !config->period,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};
 	char why[WHY_SIZE];
 
-	configure_stacks(s, &config);
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		config.base_period[e] =
-			period_base(&options->events[e], options->frequency, options->period);
-		config.shift[e] = s->shift[e];
+	configure_stacks(s, &sampling);
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		sampling.base_period[e] =
+			period_base(&config->events[e], config->frequency, config->period);
+		sampling.shift[e] = s->shift[e];
 	}
-	s->tasks.by_switches = config.totals == SAMPLER_TOTALS_BY_SWITCHES;
-	s->sampler = sampler_open(&config, why);
+	s->tasks.by_switches = sampling.totals == SAMPLER_TOTALS_BY_SWITCHES;
+	s->sampler = sampler_open(&sampling, why);
 	if (s->sampler)
 		return 0;
 	say("%s", why);
@@ -209,7 +209,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 
 static void say_unrecoverable(const struct session *s)
 {
-	struct advice advice = room_advise(s->options->budget);
+	struct advice advice = memory_room_in_shm(s->config->budget);
 	char line[WHY_SIZE];
 
 	advice_line(&advice, line, sizeof(line));
@@ -217,7 +217,7 @@ static void say_unrecoverable(const struct session *s)
 		say("another recorder, or recover, writes '%s': this one would leave nothing to "
 		    "recover if it "
 		    "was killed; -o names another place",
-		    s->options->output);
+		    s->config->output);
 	else
 		say("%s", *line ? line
 		                : "no file can be made in /dev/shm: a killed recorder would leave "
@@ -225,15 +225,15 @@ static void say_unrecoverable(const struct session *s)
 }
 
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
-static void configure_calls(const struct options *options, struct hmb_config *config)
+static void configure_calls(const struct record_config *config, struct hmb_config *buffer)
 {
-	if (!options->calls.wanted)
+	if (!config->calls.wanted)
 		return;
-	config->kinds[config->nr_kinds++] = (struct hmb_kind_config){
+	buffer->kinds[buffer->nr_kinds++] = (struct hmb_kind_config){
 		.shape = HMB_CALLS,
 		.time_shift = 3,
-		.share = (size_t)((double)options->budget * options->calls.share),
-		.by_level = options->calls.policy != TRACE_POLICY_ALL,
+		.share = (size_t)((double)config->budget * config->calls.share),
+		.by_level = config->calls.policy != TRACE_POLICY_ALL,
 	};
 }
 
@@ -242,27 +242,27 @@ static void configure_calls(const struct options *options, struct hmb_config *co
  * hundred of them. Ranks that spin on all CPUs would wait for that, so it is done before they
  * start. Private memory is left alone; what fails, costs later.
  */
-static void touch_share(const struct session *s, const struct hmb_config *config)
+static void touch_share(const struct session *s, const struct hmb_config *buffer)
 {
-	if (s->options->calls.wanted && tables_recoverable(s->tables))
-		madvise(config->memory, config->kinds[s->options->nr_events].share,
+	if (s->config->calls.wanted && tables_recoverable(s->tables))
+		madvise(buffer->memory, buffer->kinds[s->config->nr_events].share,
 		        MADV_POPULATE_WRITE);
 }
 
 static int begin_calls(struct session *s)
 {
-	const unsigned kind = s->options->nr_events;
-	const struct calls_config config = {
+	const unsigned kind = s->config->nr_events;
+	const struct calls_config calls = {
 		.hmb = s->hmb,
 		.kind = kind,
 		.tables = s->tables,
 		.tasks = &s->tasks,
-		.policy = s->options->calls.policy,
-		.patience = s->options->calls.patience,
+		.policy = s->config->calls.policy,
+		.patience = s->config->calls.patience,
 		.share = s->hmb->kinds[kind].config.share,
 	};
 
-	return s->calls ? calls_begin(s->calls, &config) : 0;
+	return s->calls ? calls_begin(s->calls, &calls) : 0;
 }
 
 /*
@@ -276,23 +276,23 @@ static bool is_second(const struct session *s)
 
 static int open_tables(struct session *s)
 {
-	const struct options *options = s->options;
-	const struct advice memory = room_advise_memory(options->budget);
+	const struct record_config *config = s->config;
+	const struct advice memory = memory_room_in_cgroup(config->budget);
 
 	say_advice("", &memory);
-	s->tables = tables_new(options->budget, options->output);
+	s->tables = tables_new(config->budget, config->output);
 	if (!s->tables)
 		return -errno;
 	if (is_second(s)) {
-		say("another recorder is at work on '%s'; -o names another place", options->output);
+		say("another recorder is at work on '%s'; -o names another place", config->output);
 		return -EEXIST;
 	}
 	if (tables_kept_leftover(s->tables))
 		say("an earlier recording of '%s' was never written; when this one is done, it is "
 		    "saved by: adaptrace recover '%s'",
-		    options->output, options->output);
+		    config->output, config->output);
 	if (output_rank() <= 0) /* one of the ranks tells it for all */
-		leftovers_say_beside(options->output);
+		leftovers_say_beside(config->output);
 	if (!tables_recoverable(s->tables))
 		say_unrecoverable(s);
 	return 0;
@@ -301,11 +301,11 @@ static int open_tables(struct session *s)
 /* The low bits of a time are the timer's jitter: about 1/512 of the first period is enough. */
 static unsigned time_shift(const struct session *s, unsigned number)
 {
-	const struct options *options = s->options;
-	const struct event *event = &options->events[number];
+	const struct record_config *config = s->config;
+	const struct event *event = &config->events[number];
 	uint64_t period = event->unit == EVENT_COUNT
 	                          ? 100000
-	                          : period_base(event, options->frequency, options->period)
+	                          : period_base(event, config->frequency, config->period)
 	                                    << s->shift[number];
 	unsigned shift = 0;
 
@@ -314,34 +314,34 @@ static unsigned time_shift(const struct session *s, unsigned number)
 	return shift;
 }
 
-static void configure_events(const struct session *s, struct hmb_config *config)
+static void configure_events(const struct session *s, struct hmb_config *buffer)
 {
-	for (unsigned e = 0; e < s->options->nr_events; e++)
-		config->kinds[e] = (struct hmb_kind_config){
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		buffer->kinds[e] = (struct hmb_kind_config){
 			.time_shift = time_shift(s, e),
 			.stream_owner = s->way == SAMPLER_CGROUP ? STREAM_OF_CPU : STREAM_OF_THREAD,
 		};
 	if (s->nr_counters)
-		config->kinds[0].nr_counters = 1 + s->nr_counters;
+		buffer->kinds[0].nr_counters = 1 + s->nr_counters;
 }
 
 static int open_buffer(struct session *s)
 {
-	struct hmb_config config = {
-		.size = s->options->budget,
+	struct hmb_config buffer = {
+		.size = s->config->budget,
 		.memory = tables_arena(s->tables),
 		.reserve = tables_reserve_arena,
 		.reserve_arg = s->tables,
 		.ledger = tables_ledger(s->tables),
-		.nr_kinds = s->options->nr_events,
+		.nr_kinds = s->config->nr_events,
 		.max_path = SESSION_MAX_STACK,
 		.truncated_frame = FRAME_TRUNCATED,
 	};
 
-	configure_events(s, &config);
-	configure_calls(s->options, &config);
-	touch_share(s, &config);
-	s->hmb = hmb_new(&config);
+	configure_events(s, &buffer);
+	configure_calls(s->config, &buffer);
+	touch_share(s, &buffer);
+	s->hmb = hmb_new(&buffer);
 	if (!s->hmb)
 		return -errno;
 	s->buffer_size = hmb_size(s->hmb);
@@ -362,81 +362,82 @@ static int open_names(struct session *s)
 	if (!s->modules || module_table_read_aside(s->modules, FILE_PATIENCE_MS))
 		return -ENOMEM;
 	tasks_init(&s->tasks, s->tables, s->modules,
-	           s->way == SAMPLER_LADDER ? s->options->nr_events : 0, forget_task, s);
-	s->tasks.scale = s->options->events[0].scale;
-	s->tasks.user_only = s->tasks.inherited && s->options->events[0].unit == EVENT_NS &&
-	                     s->options->events[0].attr.exclude_kernel;
-	s->stack.options = s->options;
+	           s->way == SAMPLER_LADDER ? s->config->nr_events : 0, forget_task, s);
+	s->tasks.scale = s->config->events[0].scale;
+	s->tasks.user_only = s->tasks.inherited && s->config->events[0].unit == EVENT_NS &&
+	                     s->config->events[0].attr.exclude_kernel;
+	s->stack.config = s->config;
 	s->stack.modules = s->modules;
-	if (!session_knows_rules(s->options))
+	if (!session_knows_rules(s->config))
 		return 0;
-	s->stack.unwinder = unwinder_new(s->modules, s->options->stack.engine);
+	s->stack.unwinder = unwinder_new(s->modules, s->config->stack.engine);
 	return s->stack.unwinder ? 0 : -errno;
 }
 
 int session_open_sources(struct session *s)
 {
-	size_t nr = (size_t)s->options->nr_events * sampler_nr_cpus(s->sampler);
+	size_t nr = (size_t)s->config->nr_events * sampler_nr_cpus(s->sampler);
 
 	s->sources = calloc(nr, sizeof(*s->sources));
 	if (!s->sources)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		s->sources[i].stream = stream_start(s->options->seed, s->nr_streams++,
+		s->sources[i].stream = stream_start(s->config->seed, s->nr_streams++,
 		                                    s->shift[i / sampler_nr_cpus(s->sampler)]);
 	return 0;
 }
 
-static bool is_asked(const struct options *options, const struct event *event)
+static bool is_asked(const struct record_config *config, const struct event *event)
 {
-	return event->freq || event->period || options->frequency > 0 || options->period;
+	return event->freq || event->period || config->frequency > 0 || config->period;
 }
 
 /* Nobody needs to know it of the default, which is only where to begin. */
-static void say_slower(const struct options *options, const struct event *event, uint64_t period)
+static void say_slower(const struct record_config *config, const struct event *event,
+                       uint64_t period)
 {
 	char rate[TEXT_SIZE];
 
-	if (!is_asked(options, event))
+	if (!is_asked(config, event))
 		return;
 	text_rate(rate, period, TRACE_NS);
 	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
 	    "of the time, which --max-overhead 0 permits",
-	    event->name, rate, 100 * options->max_overhead);
+	    event->name, rate, 100 * config->max_overhead);
 }
 
-static unsigned count_clocks(const struct options *options)
+static unsigned count_clocks(const struct record_config *config)
 {
 	unsigned nr = 0;
 
-	for (unsigned e = 0; e < options->nr_events; e++)
-		nr += options->events[e].unit == EVENT_NS;
+	for (unsigned e = 0; e < config->nr_events; e++)
+		nr += config->events[e].unit == EVENT_NS;
 	return nr;
 }
 
 /* Where clocks start. */
 static void choose_shifts(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	struct advice advice = {ADVICE_NONE};
 	int64_t rate = machine_max_sample_rate();
 	struct guard any_rate;
 
-	s->guard.nr_clocks = count_clocks(options);
+	s->guard.nr_clocks = count_clocks(config);
 	any_rate = s->guard;
 	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
-	for (unsigned e = 0; e < options->nr_events; e++) {
-		const struct event *event = &options->events[e];
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		const struct event *event = &config->events[e];
 		uint64_t base;
 
 		if (event->unit != EVENT_NS)
 			continue;
-		base = period_base(event, options->frequency, options->period);
+		base = period_base(event, config->frequency, config->period);
 		s->shift[e] = guard_initial_shift(&s->guard, base);
 		if (s->shift[e] > guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
 		else if (s->shift[e])
-			say_slower(options, event, base << s->shift[e]);
+			say_slower(config, event, base << s->shift[e]);
 	}
 	say_advice("", &advice);
 }
@@ -445,7 +446,7 @@ int session_open(struct session *s)
 {
 	int err;
 
-	guard_init(&s->guard, s->options->max_overhead, sample_price(s->options));
+	guard_init(&s->guard, s->config->max_overhead, sample_price(s->config));
 	choose_shifts(s);
 	err = open_tables(s);
 	if (!err)

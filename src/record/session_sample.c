@@ -9,8 +9,8 @@ static struct stream *stream_of(struct session *s, struct session_source *kept, 
 	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
 	 * with each sample. */
 	if (!task->streams_started) {
-		for (unsigned e = 0; e < s->options->nr_events; e++)
-			task->streams[e] = stream_start(s->options->seed, s->nr_streams++, 0);
+		for (unsigned e = 0; e < s->config->nr_events; e++)
+			task->streams[e] = stream_start(s->config->seed, s->nr_streams++, 0);
 		task->streams_started = true;
 	}
 	return &task->streams[source->event];
@@ -34,7 +34,7 @@ static uint64_t time_step(const struct session *s, const struct session_source *
                           const struct sampler_source *source, unsigned level)
 {
 	unsigned event = (unsigned)source->event;
-	uint64_t period = s->options->events[event].unit == EVENT_COUNT
+	uint64_t period = s->config->events[event].unit == EVENT_COUNT
 	                          ? kept->interval
 	                          : sampler_base_period(s->sampler, event, source->cpu);
 
@@ -84,7 +84,7 @@ static void follow_floor(struct session *s, unsigned event)
 /* The first clock, if there is one, tells the target's time. */
 static void tell_guard(struct session *s, const struct sampler_source *source, uint64_t period)
 {
-	const struct event *events = s->options->events;
+	const struct event *events = s->config->events;
 	unsigned event = (unsigned)source->event;
 
 	s->guard.samples++;
@@ -101,11 +101,11 @@ static void tell_guard(struct session *s, const struct sampler_source *source, u
 /* An occurrence may stand for several units of what it is called. */
 static const uint64_t *in_units(struct session *s, const uint64_t *counts)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 
-	s->counts[0] = counts[0] * options->events[0].scale;
+	s->counts[0] = counts[0] * config->events[0].scale;
 	for (unsigned i = 0; i < s->nr_counters; i++)
-		s->counts[1 + i] = counts[1 + i] * options->counters[i].scale;
+		s->counts[1 + i] = counts[1 + i] * config->counters[i].scale;
 	return s->counts;
 }
 
@@ -156,7 +156,7 @@ static void find_place(struct session *s, struct task *task, const struct record
 static void take(struct session *s, struct task *task, const struct record *record,
                  const struct sampler_source *source)
 {
-	const struct event *event = &s->options->events[source->event];
+	const struct event *event = &s->config->events[source->event];
 	struct session_source *kept = session_source(s, source);
 	struct stream *stream = stream_of(s, kept, task, source);
 	uint64_t period = stands_for(s, kept, source);

@@ -49,7 +49,7 @@ static void hurry(void)
  */
 static void put_first_reductions(struct session *s)
 {
-	for (unsigned e = 0; e < s->options->nr_events; e++)
+	for (unsigned e = 0; e < s->config->nr_events; e++)
 		while (hmb_floor(s->hmb, e) < s->shift[e])
 			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
 }
@@ -72,7 +72,7 @@ static int begin(struct session *s)
 	count_from_now(s);
 	err = sampler_enable(s->sampler);
 	if (!err)
-		err = wakers_end_after(&s->wakers, s->options->duration);
+		err = wakers_end_after(&s->wakers, s->config->duration);
 	s->sampling = !err;
 	return err;
 }
@@ -107,7 +107,7 @@ int session_start(struct session *s)
 	if (err)
 		return err;
 	hurry();
-	return s->options->delay ? wakers_start_after(&s->wakers, s->options->delay) : begin(s);
+	return s->config->delay ? wakers_start_after(&s->wakers, s->config->delay) : begin(s);
 }
 
 void session_start_late(struct session *s)
@@ -126,6 +126,6 @@ void session_note_early_end(struct session *s)
 {
 	uint64_t left = wakers_starts_in(&s->wakers);
 
-	s->waited = s->options->delay > left ? s->options->delay - left : 0;
+	s->waited = s->config->delay > left ? s->config->delay - left : 0;
 	count_from_now(s);
 }

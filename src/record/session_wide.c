@@ -41,7 +41,7 @@ static void note_namespace(struct tasks *tasks)
 
 static int open_cgroup(struct session *s)
 {
-	const char *name = s->options->cgroup;
+	const char *name = s->config->cgroup;
 	int err = cgroup_open(&s->cgroup, name);
 
 	if (!err)
@@ -58,7 +58,7 @@ static int open_cgroup(struct session *s)
  */
 int session_open_wide(struct session *s)
 {
-	int err = s->options->cgroup ? open_cgroup(s) : 0;
+	int err = s->config->cgroup ? open_cgroup(s) : 0;
 
 	s->tasks.everyone = true;
 	if (!err)
@@ -66,7 +66,7 @@ int session_open_wide(struct session *s)
 	if (err)
 		return err;
 	note_namespace(&s->tasks);
-	if (s->options->cgroup)
+	if (s->config->cgroup)
 		cgroup_walk(&s->cgroup, add_running, &s->tasks);
 	else
 		add_everyone(&s->tasks);

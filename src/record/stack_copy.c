@@ -47,16 +47,16 @@ static double largest_with_room(size_t room, double period)
 /* Assumes that all stacks are as deep as the copy. */
 static double largest_affordable(const struct session *s, double period)
 {
-	double left = s->options->max_overhead * period - (double)s->guard.price;
+	double left = s->config->max_overhead * period - (double)s->guard.price;
 
-	return s->options->max_overhead > 0 ? s->options->stack.size + left / KIB_NS * 1024
-	                                    : EVENT_STACK_MAX;
+	return s->config->max_overhead > 0 ? s->config->stack.size + left / KIB_NS * 1024
+	                                   : EVENT_STACK_MAX;
 }
 
-static bool has_known_rates(const struct options *options)
+static bool has_known_rates(const struct record_config *config)
 {
-	for (unsigned e = 0; e < options->nr_events; e++)
-		if (options->events[e].unit == EVENT_COUNT)
+	for (unsigned e = 0; e < config->nr_events; e++)
+		if (config->events[e].unit == EVENT_COUNT)
 			return false;
 	return true;
 }
@@ -64,37 +64,37 @@ static bool has_known_rates(const struct options *options)
 uint32_t stack_copy_size(const void *arg, uint64_t period, size_t room)
 {
 	const struct session *s = arg;
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	/* Each event may fill its part of the ring, and use its part of the time. */
-	double apart = (double)period / options->nr_events;
+	double apart = (double)period / config->nr_events;
 	double size = fmin(largest_with_room(room, apart), largest_affordable(s, apart));
 
-	if (options->stack.fixed || can_grow(s) || !has_known_rates(options))
-		return options->stack.size;
-	return (uint32_t)fmin(fmax(size, options->stack.size), EVENT_STACK_MAX) & ~(uint32_t)7;
+	if (config->stack.fixed || can_grow(s) || !has_known_rates(config))
+		return config->stack.size;
+	return (uint32_t)fmin(fmax(size, config->stack.size), EVENT_STACK_MAX) & ~(uint32_t)7;
 }
 
 /* Samples a second of one CPU that clocks take; 0: an event has no rate that is known before. */
 static double rate_at_start(const struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	double rate = 0;
 
-	if (!has_known_rates(options))
+	if (!has_known_rates(config))
 		return 0;
-	for (unsigned e = 0; e < options->nr_events; e++)
-		rate += 1e9 / (double)(period_base(&options->events[e], options->frequency,
-		                                   options->period)
-		                       << s->shift[e]);
+	for (unsigned e = 0; e < config->nr_events; e++)
+		rate += 1e9 /
+		        (double)(period_base(&config->events[e], config->frequency, config->period)
+		                 << s->shift[e]);
 	return rate;
 }
 
 size_t stack_copy_ring(const struct session *s, size_t size, size_t most)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	double samples = rate_at_start(s) * ROOM_NS / 1e9;
 
-	if (!can_grow(s) || options->stack.mode != TRACE_STACKS_DWARF || options->stack.fixed)
+	if (!can_grow(s) || config->stack.mode != TRACE_STACKS_DWARF || config->stack.fixed)
 		return size;
 	while (2 * size <= most && largest(size, samples) < EVENT_STACK_MAX)
 		size *= 2;
@@ -110,8 +110,8 @@ static double rate_of(const struct session *s, uint64_t elapsed)
 
 	if (!elapsed)
 		return 0;
-	for (unsigned e = 0; e < s->options->nr_events; e++) {
-		if (s->options->events[e].unit == EVENT_COUNT)
+	for (unsigned e = 0; e < s->config->nr_events; e++) {
+		if (s->config->events[e].unit == EVENT_COUNT)
 			return (double)s->stack.copy.samples * 1e9 / (double)elapsed;
 		rate += 1e9 / (double)(sampler_base_period(s->sampler, e, 0) << s->shift[e]);
 	}
@@ -130,8 +130,8 @@ static bool is_affordable(const struct session *s, uint32_t size, double rate)
 	double more = (double)(size - sampler_copied(s->sampler)) / 1024 * KIB_NS * copy->cut /
 	              copy->samples;
 
-	return s->options->max_overhead <= 0 ||
-	       2 * ((double)s->guard.price + more) * rate <= s->options->max_overhead * 1e9;
+	return s->config->max_overhead <= 0 ||
+	       2 * ((double)s->guard.price + more) * rate <= s->config->max_overhead * 1e9;
 }
 
 /* More than one in a thousand. */
@@ -139,15 +139,15 @@ static bool loses(const struct session *s)
 {
 	uint64_t taken = 0;
 
-	for (unsigned e = 0; e < s->options->nr_events; e++)
+	for (unsigned e = 0; e < s->config->nr_events; e++)
 		taken += tables_ledger(s->tables)->taken[e];
 	return sampler_all_lost(s->sampler) > taken / 1000;
 }
 
 static bool may_grow(const struct session *s)
 {
-	return can_grow(s) && s->options->stack.mode == TRACE_STACKS_DWARF &&
-	       !s->options->stack.fixed && !s->stack.copy.done &&
+	return can_grow(s) && s->config->stack.mode == TRACE_STACKS_DWARF &&
+	       !s->config->stack.fixed && !s->stack.copy.done &&
 	       sampler_copied(s->sampler) < EVENT_STACK_MAX;
 }
 

@@ -28,7 +28,7 @@ static uint32_t kernel_thread_string(struct session *s)
 {
 	char comm[COMM_SIZE], text[COMM_SIZE + 8] = "";
 
-	read_comm(s->options->attach[0], comm);
+	read_comm(s->config->attach[0], comm);
 	if (*comm)
 		snprintf(text, sizeof(text), "[%s]", comm);
 	return tables_string(s->tables, text);
@@ -37,18 +37,18 @@ static uint32_t kernel_thread_string(struct session *s)
 /* "[2 processes: 12 nginx, 15 nginx]", as far as there is room. */
 static uint32_t processes_string(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	char text[4096], comm[COMM_SIZE];
-	size_t used = (size_t)snprintf(text, sizeof(text), "[%u processes:", options->nr_attach);
+	size_t used = (size_t)snprintf(text, sizeof(text), "[%u processes:", config->nr_attach);
 	unsigned i = 0;
 
-	for (; i < options->nr_attach && used < sizeof(text) - 64; i++) {
-		read_comm(options->attach[i], comm);
+	for (; i < config->nr_attach && used < sizeof(text) - 64; i++) {
+		read_comm(config->attach[i], comm);
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s %d%s%s",
-		                         i ? "," : "", (int)options->attach[i], *comm ? " " : "",
+		                         i ? "," : "", (int)config->attach[i], *comm ? " " : "",
 		                         comm);
 	}
-	snprintf(text + used, sizeof(text) - used, "%s]", i < options->nr_attach ? ", ..." : "");
+	snprintf(text + used, sizeof(text) - used, "%s]", i < config->nr_attach ? ", ..." : "");
 	return tables_string(s->tables, text);
 }
 
@@ -59,9 +59,9 @@ static uint32_t attached_string(struct session *s)
 	size_t size = 0;
 	FILE *f;
 
-	if (s->options->nr_attach > 1)
+	if (s->config->nr_attach > 1)
 		return processes_string(s);
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->options->attach[0]);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)s->config->attach[0]);
 	f = fopen(path, "re");
 	if (f) {
 		size = fread(text, 1, sizeof(text) - 1, f);
@@ -81,7 +81,7 @@ static uint32_t attached_string(struct session *s)
 static uint32_t command_string(struct session *s, const char *instead)
 {
 	static char *none[] = {NULL};
-	char **argv = s->options->command ? s->options->command : none, *joined, *at;
+	char **argv = s->config->command ? s->config->command : none, *joined, *at;
 	size_t size = 1 + strlen(instead);
 	uint32_t string;
 
@@ -101,12 +101,12 @@ static uint32_t command_string(struct session *s, const char *instead)
 /* "[all CPUs]", "[some CPUs]" or "[cgroup NAME]", and the command meanwhile. */
 static uint32_t wide_string(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	char text[PATH_MAX + 16];
 
-	if (!options->cgroup)
-		return command_string(s, options->some_cpus ? "[some CPUs]" : "[all CPUs]");
-	snprintf(text, sizeof(text), "[cgroup %s]", options->cgroup);
+	if (!config->cgroup)
+		return command_string(s, config->some_cpus ? "[some CPUs]" : "[all CPUs]");
+	snprintf(text, sizeof(text), "[cgroup %s]", config->cgroup);
 	return command_string(s, text);
 }
 
@@ -142,12 +142,12 @@ static void describe_machine(struct session *s, struct trace_run *run)
 static void describe_event(struct session *s, unsigned e)
 {
 	struct trace_event *event = tables_add_event(s->tables);
-	uint32_t scale = s->options->events[e].scale;
+	uint32_t scale = s->config->events[e].scale;
 
 	if (!event)
 		return;
-	event->name = tables_string(s->tables, s->options->events[e].name);
-	event->unit = s->options->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
+	event->name = tables_string(s->tables, s->config->events[e].name);
+	event->unit = s->config->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
 	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
 	event->initial_shift = s->shift[e];
 	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
@@ -233,54 +233,52 @@ static void note_module(struct session *s, uint16_t id)
 
 static uint32_t first_flags(const struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 
 	return (s->way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
-	       (options->data ? TRACE_RUN_DATA : 0U) | (options->wide ? TRACE_RUN_WIDE : 0U) |
-	       (options->wide || options->command ? 0U : TRACE_RUN_ATTACHED) |
-	       (options->user_only ? TRACE_RUN_USER_ONLY : 0U) |
+	       (config->data ? TRACE_RUN_DATA : 0U) | (config->wide ? TRACE_RUN_WIDE : 0U) |
+	       (config->wide || config->command ? 0U : TRACE_RUN_ATTACHED) |
+	       (config->user_only ? TRACE_RUN_USER_ONLY : 0U) |
 	       (s->one_kind ? TRACE_RUN_ONE_KIND : 0U);
 }
 
 /* Stores what is sampled: a command, processes or CPUs. */
 static void describe_target(struct session *s, struct trace_run *run)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 
-	run->command = options->wide      ? wide_string(s)
-	               : options->command ? command_string(s, "")
-	                                  : attached_string(s);
-	run->pid = options->command          ? s->launch.pid
-	           : options->nr_attach == 1 ? options->attach[0]
-	                                     : 0;
+	run->command = config->wide      ? wide_string(s)
+	               : config->command ? command_string(s, "")
+	                                 : attached_string(s);
+	run->pid = config->command ? s->launch.pid : config->nr_attach == 1 ? config->attach[0] : 0;
 	run->exit_status = -1;
 }
 
 void summary_start(struct session *s)
 {
-	const struct options *options = s->options;
+	const struct record_config *config = s->config;
 	struct trace_run *run = tables_run(s->tables);
 
 	run->flags |= first_flags(s);
-	run->stacks = options->stack.mode;
+	run->stacks = config->stack.mode;
 	describe_target(s, run);
 	note_module(s, 0);
 	run->bin_shift = s->hmb->arena.bin_shift;
 	run->sub_shift = s->hmb->arena.sub_shift;
-	run->max_overhead = (uint32_t)(options->max_overhead * 1000 + 0.5);
+	run->max_overhead = (uint32_t)(config->max_overhead * 1000 + 0.5);
 	summary_begin(s);
-	run->budget = options->budget;
+	run->budget = config->budget;
 	run->sample_price = s->guard.price;
-	run->seed = options->seed;
-	run->delay = options->delay;
+	run->seed = config->seed;
+	run->delay = config->delay;
 	describe_machine(s, run);
-	for (unsigned e = 0; e < options->nr_events; e++)
+	for (unsigned e = 0; e < config->nr_events; e++)
 		describe_event(s, e);
 	describe_calls(s);
 	if (!s->calls)
 		describe_rank(s, run->pid);
 	for (unsigned i = 0; i < s->nr_counters; i++)
-		describe_counter(s, &options->counters[i]);
+		describe_counter(s, &config->counters[i]);
 }
 
 void summary_modules(struct session *s, const uint64_t *frames, unsigned nr)
@@ -317,9 +315,9 @@ void summary_progress(struct session *s)
 	run->truncated_stacks = s->stack.truncated;
 	run->built_stacks = s->stack.built;
 	memcpy(run->cut_stacks, s->stack.cut, sizeof(s->stack.cut));
-	run->max_stack = s->options->stack.max;
-	if (s->options->stack.mode == TRACE_STACKS_FP)
-		run->max_stack = stack_longest_chain(s->options, s->sampler);
+	run->max_stack = s->config->stack.max;
+	if (s->config->stack.mode == TRACE_STACKS_FP)
+		run->max_stack = stack_longest_chain(s->config, s->sampler);
 	run->stitched_stacks = s->stack.stitched;
 	run->folded_contexts = s->hmb->truncated;
 	run->drain_latency = sampler_latency(s->sampler);
@@ -355,8 +353,8 @@ static void total_events(struct session *s)
 		event->floor = hmb_floor(s->hmb, e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
-		if (e < s->options->nr_events)
-			event->exact = targets_total(s, e) * s->options->events[e].scale;
+		if (e < s->config->nr_events)
+			event->exact = targets_total(s, e) * s->config->events[e].scale;
 	}
 }
 
@@ -367,7 +365,7 @@ static void total_counters(struct session *s)
 
 	sampler_counter_totals(s->sampler, &totals);
 	for (uint32_t i = 0; (counter = tables_counter(s->tables, i)) && i + 1 < totals.nr; i++) {
-		counter->total = totals.values[i + 1] * s->options->counters[i].scale;
+		counter->total = totals.values[i + 1] * s->config->counters[i].scale;
 		counter->enabled = totals.enabled;
 		counter->running = totals.running;
 		counter->flags |= TRACE_COUNTER_TOTAL;

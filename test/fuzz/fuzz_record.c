@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static unsigned char contents[NR_RINGS][RING_SIZE];
 
 struct world {
-	struct options options;
+	struct record_config config;
 	struct session session;
 	struct sampler sampler;
 	int cpus[NR_CPUS];
@@ -120,7 +120,7 @@ static struct world *world_new(void)
 
 	snprintf(w->path, sizeof(w->path), "/dev/shm/fuzz_record.%d.atr", getpid());
 	w->cpus[1] = 1;
-	w->options = (struct options){
+	w->config = (struct record_config){
 		.nr_events = NR_EVENTS,
 		.events = {{.unit = EVENT_NS, .scale = 1}, {.unit = EVENT_COUNT, .scale = 1}},
 		.stack = {.mode = TRACE_STACKS_DWARF, .max = SESSION_MAX_STACK},
@@ -130,12 +130,12 @@ static struct world *world_new(void)
 	open_sampler(w);
 	open_tables(w);
 	open_buffer(s);
-	s->options = &w->options;
+	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
 	s->sources = w->sources;
 	s->modules = module_table_new();
-	s->stack.options = s->options;
+	s->stack.config = s->config;
 	s->stack.modules = s->modules;
 	s->stack.unwinder = unwinder_new(s->modules, UNWIND_RULES);
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);

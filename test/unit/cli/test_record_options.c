@@ -52,7 +52,7 @@ static void sizes_that_are_none(void **state)
 
 #define MOST_ARGS 20
 
-static int parse(struct options *options, char *const *args)
+static int parse(struct record_config *config, char *const *args)
 {
 	static char *argv[MOST_ARGS + 1];
 	int argc = 1;
@@ -63,7 +63,7 @@ static int parse(struct options *options, char *const *args)
 		argc++;
 	}
 	argv[argc] = NULL;
-	return record_options(options, argc, argv);
+	return record_options(config, argc, argv);
 }
 
 /* A wrong option ends the process that reads it. */
@@ -73,12 +73,12 @@ static int status_of(char *const *args)
 	pid_t pid = fork();
 
 	if (!pid) {
-		struct options options;
+		struct record_config config;
 
 		null = open("/dev/null", O_RDWR);
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
-		_exit(parse(&options, args));
+		_exit(parse(&config, args));
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
@@ -89,94 +89,94 @@ static int status_of(char *const *args)
 
 static void defaults(void **state)
 {
-	struct options options;
+	struct record_config config;
 
 	(void)state;
-	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "true")), 0);
-	assert_int_equal(options.budget, (size_t)100 << 20);
-	assert_string_equal(options.output, "adaptrace.atr");
-	assert_int_equal(options.stack.mode, TRACE_STACKS_DWARF);
-	assert_int_equal(options.stack.size, 16384);
-	assert_true(options.max_overhead == 0.05);
-	assert_int_equal(options.nr_events, 1);
-	assert_string_equal(options.command[0], "true");
-	assert_null(options.command[1]);
-	assert_int_equal(options.nr_attach, 0);
+	assert_int_equal(parse(&config, ARGS("-e", "cpu-clock:u", "true")), 0);
+	assert_int_equal(config.budget, (size_t)100 << 20);
+	assert_string_equal(config.output, "adaptrace.atr");
+	assert_int_equal(config.stack.mode, TRACE_STACKS_DWARF);
+	assert_int_equal(config.stack.size, 16384);
+	assert_true(config.max_overhead == 0.05);
+	assert_int_equal(config.nr_events, 1);
+	assert_string_equal(config.command[0], "true");
+	assert_null(config.command[1]);
+	assert_int_equal(config.nr_attach, 0);
 	/* as --seed takes it back from what jq shows of info --json */
-	assert_int_equal((uint64_t)(double)options.seed, options.seed);
+	assert_int_equal((uint64_t)(double)config.seed, config.seed);
 }
 
 /* As perf has it: what is attached to is recorded, and the command tells for how long. */
 static void a_command_beside_pids_is_no_target(void **state)
 {
-	struct options options;
+	struct record_config config;
 
 	(void)state;
-	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "-p", "1", "sleep", "2")), 0);
-	assert_int_equal(options.nr_attach, 1);
-	assert_null(options.command);
-	assert_string_equal(options.until[1], "2");
+	assert_int_equal(parse(&config, ARGS("-e", "cpu-clock:u", "-p", "1", "sleep", "2")), 0);
+	assert_int_equal(config.nr_attach, 1);
+	assert_null(config.command);
+	assert_string_equal(config.until[1], "2");
 }
 
 /* The command's options are its own. */
 static void the_command_begins_at_the_first_word(void **state)
 {
-	struct options options;
+	struct record_config config;
 
 	(void)state;
-	assert_int_equal(parse(&options, ARGS("-m", "1M", "-e", "cpu-clock:u", "ls", "-m", "2M")),
+	assert_int_equal(parse(&config, ARGS("-m", "1M", "-e", "cpu-clock:u", "ls", "-m", "2M")),
 	                 0);
-	assert_int_equal(options.budget, 1 << 20);
-	assert_string_equal(options.command[1], "-m");
-	assert_int_equal(parse(&options, ARGS("-e", "cpu-clock:u", "--", "-x", "--", "y")), 0);
-	assert_string_equal(options.command[0], "-x");
-	assert_string_equal(options.command[1], "--");
+	assert_int_equal(config.budget, 1 << 20);
+	assert_string_equal(config.command[1], "-m");
+	assert_int_equal(parse(&config, ARGS("-e", "cpu-clock:u", "--", "-x", "--", "y")), 0);
+	assert_string_equal(config.command[0], "-x");
+	assert_string_equal(config.command[1], "--");
 }
 
 static void everything(void **state)
 {
-	struct options options;
+	struct record_config config;
 
 	(void)state;
-	assert_int_equal(parse(&options, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
-	                                      "--max-overhead=2.5%", "--seed=18446744073709551615",
-	                                      "--inherit", "--max-stack=9", "-ecpu-clock:u",
-	                                      "--delay=2.5", "-epage-faults:u", "true")),
+	assert_int_equal(parse(&config, ARGS("-q", "-m64K", "-F99.5", "-gfp", "-oother",
+	                                     "--max-overhead=2.5%", "--seed=18446744073709551615",
+	                                     "--inherit", "--max-stack=9", "-ecpu-clock:u",
+	                                     "--delay=2.5", "-epage-faults:u", "true")),
 	                 0);
-	assert_true(options.quiet && options.inherit);
-	assert_int_equal(options.delay, 2500000000);
-	assert_int_equal(options.budget, 65536);
-	assert_true(options.frequency == 99.5);
-	assert_int_equal(options.stack.mode, TRACE_STACKS_FP);
-	assert_string_equal(options.output, "other");
-	assert_true(options.max_overhead == 0.025);
-	assert_int_equal(options.seed, UINT64_MAX);
-	assert_int_equal(options.stack.max, 9);
-	assert_int_equal(options.nr_events, 2);
-	assert_int_equal(parse(&options,
-	                       ARGS("-gdwarf,4K", "--unwinder=libunwind", "-ecpu-clock:u", "true")),
-	                 0);
-	assert_int_equal(options.stack.size, 4096);
-	assert_int_equal(options.stack.engine, UNWIND_LIBUNWIND);
-	assert_int_equal(parse(&options, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
-	assert_int_equal(options.budget, 65536); /* whole pages */
+	assert_true(config.quiet && config.inherit);
+	assert_int_equal(config.delay, 2500000000);
+	assert_int_equal(config.budget, 65536);
+	assert_true(config.frequency == 99.5);
+	assert_int_equal(config.stack.mode, TRACE_STACKS_FP);
+	assert_string_equal(config.output, "other");
+	assert_true(config.max_overhead == 0.025);
+	assert_int_equal(config.seed, UINT64_MAX);
+	assert_int_equal(config.stack.max, 9);
+	assert_int_equal(config.nr_events, 2);
+	assert_int_equal(
+		parse(&config, ARGS("-gdwarf,4K", "--unwinder=libunwind", "-ecpu-clock:u", "true")),
+		0);
+	assert_int_equal(config.stack.size, 4096);
+	assert_int_equal(config.stack.engine, UNWIND_LIBUNWIND);
+	assert_int_equal(parse(&config, ARGS("-m65537", "-ecpu-clock:u", "true")), 0);
+	assert_int_equal(config.budget, 65536); /* whole pages */
 }
 
 static void processes(void **state)
 {
 	char list[16 * SESSION_MAX_PROCESSES], *at = list;
-	struct options options;
+	struct record_config config;
 
 	(void)state;
-	assert_int_equal(parse(&options, ARGS("-ecpu-clock:u", "-p7,5", "-p", "9", "-p5,7,9")), 0);
-	assert_int_equal(options.nr_attach, 3);
-	assert_int_equal(options.attach[0], 7);
-	assert_int_equal(options.attach[1], 5);
-	assert_int_equal(options.attach[2], 9);
+	assert_int_equal(parse(&config, ARGS("-ecpu-clock:u", "-p7,5", "-p", "9", "-p5,7,9")), 0);
+	assert_int_equal(config.nr_attach, 3);
+	assert_int_equal(config.attach[0], 7);
+	assert_int_equal(config.attach[1], 5);
+	assert_int_equal(config.attach[2], 9);
 	for (int pid = 1; pid <= SESSION_MAX_PROCESSES; pid++)
 		at += sprintf(at, "%s%d", pid > 1 ? "," : "", pid);
-	assert_int_equal(parse(&options, ARGS("-ecpu-clock:u", "-p", list, "-p", "1024")), 0);
-	assert_int_equal(options.nr_attach, SESSION_MAX_PROCESSES);
+	assert_int_equal(parse(&config, ARGS("-ecpu-clock:u", "-p", list, "-p", "1024")), 0);
+	assert_int_equal(config.nr_attach, SESSION_MAX_PROCESSES);
 	assert_int_equal(status_of(ARGS("-ecpu-clock:u", "-p", list, "-p", "1025")), 125);
 }
 

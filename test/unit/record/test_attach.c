@@ -89,7 +89,7 @@ int __wrap_tasks_add_running(struct tasks *tasks, pid_t pid)
 
 static int attach_while(unsigned busy_tries, int err)
 {
-	struct options options = {.attach = {getpid()}, .nr_attach = 1};
+	struct record_config config = {.attach = {getpid()}, .nr_attach = 1};
 	struct session *s = calloc(1, sizeof(*s));
 	int result;
 
@@ -100,7 +100,7 @@ static int attach_while(unsigned busy_tries, int err)
 	kernel.first_seen = true;
 	over = false;
 	nr_threads = 0;
-	s->options = &options;
+	s->config = &config;
 	result = session_attach(s);
 	close(s->target_fd);
 	free(s);
@@ -174,19 +174,19 @@ static bool is_readable(int fd)
 
 static void the_last_of_several_is_the_end(void **state)
 {
-	struct options options = {.attach = {sleeper(), getpid(), sleeper()}, .nr_attach = 3};
+	struct record_config config = {.attach = {sleeper(), getpid(), sleeper()}, .nr_attach = 3};
 	struct session *s = calloc(1, sizeof(*s));
 
 	(void)state;
 	memset(&kernel, 0, sizeof(kernel));
-	s->options = &options;
+	s->config = &config;
 	assert_int_equal(session_attach(s), 0);
 	assert_int_equal(kernel.nr_tasks[0], 3);
 	assert_int_equal(kernel.nr_looked_at, 3);
 	assert_int_equal(s->nr_attached, 3);
 	assert_false(s->over || is_readable(s->target_fd));
 	for (unsigned i = 0; i < 3; i += 2) {
-		end(options.attach[i]);
+		end(config.attach[i]);
 		assert_true(is_readable(s->target_fd));
 		assert_false(session_attached_ended(s));
 		assert_false(is_readable(s->target_fd));
@@ -198,17 +198,17 @@ static void the_last_of_several_is_the_end(void **state)
 
 static void who_ends_meanwhile_is_no_error(void **state)
 {
-	struct options options = {.attach = {sleeper(), sleeper()}, .nr_attach = 2};
+	struct record_config config = {.attach = {sleeper(), sleeper()}, .nr_attach = 2};
 	struct session *s = calloc(1, sizeof(*s));
 
 	(void)state;
 	memset(&kernel, 0, sizeof(kernel));
-	kernel.ends = options.attach[0];
-	s->options = &options;
+	kernel.ends = config.attach[0];
+	s->config = &config;
 	assert_int_equal(session_attach(s), 0);
 	assert_int_equal(kernel.nr_opened, 1);
 	assert_int_equal(s->nr_attached, 1);
-	end(options.attach[1]);
+	end(config.attach[1]);
 	assert_true(session_attached_ended(s));
 	close(s->target_fd);
 	free(s);
@@ -217,13 +217,13 @@ static void who_ends_meanwhile_is_no_error(void **state)
 /* Before anything is opened. */
 static void one_that_is_gone_refuses_all(void **state)
 {
-	struct options options = {.attach = {getpid(), sleeper()}, .nr_attach = 2};
+	struct record_config config = {.attach = {getpid(), sleeper()}, .nr_attach = 2};
 	struct session *s = calloc(1, sizeof(*s));
 
 	(void)state;
 	memset(&kernel, 0, sizeof(kernel));
-	end(options.attach[1]);
-	s->options = &options;
+	end(config.attach[1]);
+	s->config = &config;
 	assert_int_equal(session_attach(s), -ESRCH);
 	assert_int_equal(kernel.nr_opened, 0);
 	free(s);

@@ -11,7 +11,7 @@
 enum { PERIOD = 1000, PID = 4000001, TOTAL = 1000000, ALLOWED = TOTAL / 50 + 10 * PERIOD };
 
 struct world {
-	struct options options;
+	struct record_config config;
 	struct session session;
 	struct sampler sampler;
 	char *command[2], folder[64];
@@ -55,7 +55,7 @@ static int setup(void **state)
 	w->period = PERIOD;
 	w->fd = counted(TOTAL);
 	w->command[0] = "app";
-	w->options = (struct options){.command = w->command, .nr_events = 1};
+	w->config = (struct record_config){.command = w->command, .nr_events = 1};
 	w->sampler = (struct sampler){
 		.way = SAMPLER_LADDER,
 		.nr_cpus = 1,
@@ -68,7 +68,7 @@ static int setup(void **state)
 	                      .nr_steps = 1},
 		.exact_fd = counted(TOTAL),
 	};
-	s->options = &w->options;
+	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
 	s->modules = module_table_new();
@@ -344,7 +344,7 @@ static void other_ways_are_left_alone(void **state)
 	w->session.way = SAMPLER_CGROUP;
 	exact_total(&w->session);
 	w->session.way = SAMPLER_LADDER;
-	w->options.command = NULL;
+	w->config.command = NULL;
 	exact_total(&w->session);
 	check(w, "child", true, 5000);
 }

@@ -16,7 +16,7 @@
 enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, SIZE = 1 << 16, ID = 100 };
 
 struct world {
-	struct options options;
+	struct record_config config;
 	struct session session;
 	struct sampler sampler;
 	struct merged_ring rings[NR_RINGS];
@@ -74,8 +74,8 @@ static int setup(void **state)
 
 	assert_non_null(w);
 	setup_sampler(w);
-	w->options.nr_events = NR_EVENTS;
-	s->options = &w->options;
+	w->config.nr_events = NR_EVENTS;
+	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
 	s->sources = w->sources;
@@ -85,7 +85,7 @@ static int setup(void **state)
 	s->modules = module_table_new();
 	s->tables = tables_in_folder(w->folder, 64 << 10);
 	assert_non_null(s->modules);
-	s->stack.options = s->options;
+	s->stack.config = s->config;
 	s->stack.modules = s->modules;
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	s->tasks.unobserved_list.poll_fd = -1;
@@ -370,7 +370,7 @@ static void what_cannot_slow_down_keeps_samples(void **state)
 		tables_ledger(s->tables)->taken[0] += 10;
 		tables_ledger(s->tables)->taken[1] += 1000;
 		session_slow_down(s);
-		assert_int_equal(!s->too_dear, window < 4);
+		assert_int_equal(!s->too_expensive, window < 4);
 		assert_int_equal(hmb_floor(s->hmb, 0), window < 4   ? 0
 		                                       : window < 8 ? window - 3
 		                                                    : 4);
@@ -446,7 +446,7 @@ static void modules_are_noted_before_their_samples(void **state)
 
 	open_buffer(w, &period, 5);
 	w->sampler.cpus = cpus;
-	w->options.stack.max = 10;
+	w->config.stack.max = 10;
 	tasks_record(&s->tasks, &code);
 	session_sample(s, &sample, &source);
 	assert_int_equal(hmb_stored(s->hmb, 0), 1);
@@ -462,9 +462,9 @@ static void tell_all(struct world *w, uint64_t *periods)
 	struct session *s = &w->session;
 	int cpus[NR_CPUS] = {3, 5}, fds[NR_CPUS] = {counted(10, 0), counted(20, 0)};
 
-	w->options.command = (char *[]){"app", NULL};
-	w->options.events[0].scale = 8;
-	w->options.events[1].scale = 1;
+	w->config.command = (char *[]){"app", NULL};
+	w->config.events[0].scale = 8;
+	w->config.events[1].scale = 1;
 	w->sampler.cpus = cpus;
 	w->sampler.events[0].base_period = w->sampler.events[1].base_period = periods;
 	w->sampler.events[0].fds = w->sampler.events[1].fds = fds;
@@ -507,7 +507,7 @@ static void what_was_measured_is_told(void **state)
 		assert_int_equal(stream->event, i / NR_CPUS);
 		assert_int_equal(stream->cpu, i % NR_CPUS ? 5 : 3);
 		assert_int_equal(stream->base_period,
-		                 periods[i % NR_CPUS] * w->options.events[i / NR_CPUS].scale);
+		                 periods[i % NR_CPUS] * w->config.events[i / NR_CPUS].scale);
 		assert_int_equal(stream->lost, i == 3 ? 5 : 0);
 		assert_int_equal(stream->throttled, i == 3 ? 6 : 0);
 	}
@@ -547,16 +547,16 @@ static void setup_last(struct world *w, struct hmb *hmb, struct hmb_ledger *ledg
 
 	for (unsigned e = 0; e < NR_EVENTS; e++) {
 		assert_non_null(tables_add_event(w->session.tables));
-		w->options.events[e].scale = 1;
+		w->config.events[e].scale = 1;
 		w->sampler.events[e].base_period = period;
 	}
 	*ledger = (struct hmb_ledger){0};
 	*hmb = (struct hmb){.ledger = ledger};
 	hmb->kinds[0].levels[NR_LEVELS - 1].nr_before = NR_STORED;
 	w->session.hmb = hmb;
-	w->options.events[0].unit = EVENT_NS;
-	w->options.events[1].unit = EVENT_COUNT;
-	w->options.output[0] = 'x';
+	w->config.events[0].unit = EVENT_NS;
+	w->config.events[1].unit = EVENT_COUNT;
+	w->config.output[0] = 'x';
 	run->end = run->start + 2500000000;
 }
 
@@ -599,12 +599,12 @@ static void the_rate_has_a_reason(void **state)
 	struct hmb hmb;
 
 	setup_last(w, &hmb, &ledger, &period);
-	w->options.nr_events = 1;
+	w->config.nr_events = 1;
 	expect_last(w, "adaptrace: 1000 Hz: close to the default of 10000 Hz; round periods are ");
-	w->options.frequency = 980;
+	w->config.frequency = 980;
 	expect_last(w, "adaptrace: 1000 Hz: close to the 980 Hz asked for; round periods are ");
-	w->options.frequency = 0;
-	w->options.period = period;
+	w->config.frequency = 0;
+	w->config.period = period;
 	last_lines(w, lines);
 	assert_int_equal(strncmp(lines, "adaptrace: 7 samples", 20), 0);
 	reduce(w, 0, 1, HMB_CAUSE_MEMORY);
@@ -624,17 +624,17 @@ static void the_rate_has_a_reason(void **state)
 	expect_last(w,
 	            "1000 Hz is more than the kernel permits (kernel.perf_event_max_sample_rate)");
 	/* With several events, the one that was thinned most is named. */
-	w->options.nr_events = 2;
+	w->config.nr_events = 2;
 	expect_last(w, ", 125 Hz: ");
-	w->options.period = 0;
+	w->config.period = 0;
 	ledger.floor[0] = 2;
 	reduce(w, 1, 1, HMB_CAUSE_OVERHEAD);
 	period = 1009;
 	expect_last(w, ", 1 in 2018: 1 in 1009 at first, halved once, as sampling cost too much");
 	ledger.floor[1] = 0;
 	tables_ledger(w->session.tables)->nr_reductions = 0;
-	w->options.nr_events = 1;
-	w->options.events[0].unit = EVENT_COUNT;
+	w->config.nr_events = 1;
+	w->config.events[0].unit = EVENT_COUNT;
 	tables_event(w->session.tables, 0)->initial_shift = ledger.floor[0] = 0;
 	expect_last(w, "adaptrace: 1 in 1009: the default; -c sets another\n");
 }

@@ -22,7 +22,7 @@ enum { NR_CPUS = 2, FAULTS = 1, NR_EVENTS = 2, PERIOD = 1000, PID = 4000001 };
 #define KERNEL 0xffffffff81000000
 
 struct world {
-	struct options options;
+	struct record_config config;
 	struct session session;
 	struct sampler sampler;
 	int cpus[NR_CPUS];
@@ -118,19 +118,19 @@ static int setup(void **state)
 	open_sampler(w);
 	open_tables(w);
 	open_buffer(w, 0);
-	w->options = (struct options){
+	w->config = (struct record_config){
 		.nr_events = NR_EVENTS,
 		.events = {{.unit = EVENT_NS, .scale = 1}, {.unit = EVENT_COUNT, .scale = 1}},
 		.stack = {.mode = TRACE_STACKS_FP, .max = SESSION_MAX_STACK},
 		.seed = 1,
 	};
-	s->options = &w->options;
+	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->way = SAMPLER_LADDER;
 	s->sources = w->sources;
 	s->modules = module_table_new();
 	assert_non_null(s->modules);
-	s->stack.options = s->options;
+	s->stack.config = s->config;
 	s->stack.modules = s->modules;
 	tasks_init(&s->tasks, s->tables, s->modules, NR_EVENTS, NULL, NULL);
 	assert_int_equal(tasks_add_forked(&s->tasks, PID), 0);
@@ -373,7 +373,7 @@ static void weights_follow_the_period_of_the_sample(void **state)
 	struct sampler_source source = {.event = 0, .cpu = 1, .shift = 3};
 	struct record record = sample_at(1000, PID), late = sample_at(900, PID);
 
-	w->options.events[0].scale = 5;
+	w->config.events[0].scale = 5;
 	session_sample(s, &record, &source);
 	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * (PERIOD << 3));
 	assert_int_equal(s->guard.target_ns, PERIOD << 3);
@@ -395,7 +395,7 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 
 	for (unsigned i = 0; i < 3; i++)
 		hmb_close_lowest(s->hmb, 0, 500, HMB_CAUSE_MEMORY);
-	w->options.stack.max = 0; /* each stack that is built is cut */
+	w->config.stack.max = 0; /* each stack that is built is cut */
 	for (unsigned i = 0; i < nr; i++) {
 		take(w, 0, sample_at(1000 + i, PID));
 		if (hmb_stored(s->hmb, 0) == stored)
@@ -445,11 +445,11 @@ static void the_guard_hears_of_one_clock(void **state)
 	assert_int_equal(guard->target_ns, PERIOD);
 	assert_int_equal(guard->samples, 2);
 	assert_int_equal(guard->unbounded, 1);
-	w->options.events[FAULTS].unit = EVENT_NS;
+	w->config.events[FAULTS].unit = EVENT_NS;
 	take(w, FAULTS, sample_at(1002, PID));
 	assert_int_equal(guard->target_ns, PERIOD);
 	assert_int_equal(guard->unbounded, 1);
-	w->options.events[0].unit = EVENT_COUNT;
+	w->config.events[0].unit = EVENT_COUNT;
 	take(w, FAULTS, sample_at(1003, PID));
 	assert_int_equal(guard->target_ns, PERIOD + 1);
 }
@@ -485,7 +485,7 @@ static struct record with_chain(uint64_t time, const uint64_t *chain, size_t siz
 
 static void follow_frame_pointers(struct world *w)
 {
-	w->options.stack.mode = TRACE_STACKS_FP;
+	w->config.stack.mode = TRACE_STACKS_FP;
 	w->session.stack.unwinder = unwinder_new(w->session.modules, UNWIND_RULES);
 	assert_non_null(w->session.stack.unwinder);
 }
@@ -571,13 +571,13 @@ static void long_chains_are_cut_and_say_so(void **state)
 	expected[126] = in_code(w, 0x100 + 125);
 	expected[127] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(2000, chain, 127), expected, 128); /* the kernel's own limit */
-	w->options.stack.max = 3;
+	w->config.stack.max = 3;
 	expected[3] = FRAME_TRUNCATED;
 	check_stack(w, with_chain(3000, chain, 200), expected, 4);
 	assert_int_equal(w->session.stack.truncated, 2);
 	/* The kernel's part alone may leave no room for the program's. */
-	w->options.stack.max = 1;
-	w->options.stack.mode = TRACE_STACKS_DWARF;
+	w->config.stack.max = 1;
+	w->config.stack.mode = TRACE_STACKS_DWARF;
 	record.sample.regs = regs;
 	record.sample.in_kernel = true;
 	expected[0] = in_code(w, 0x10);
@@ -595,7 +595,7 @@ static void narrow_programs_have_no_callers(void **state)
 	const uint64_t expected[] = {in_code(w, 0x10), FRAME_TRUNCATED};
 	struct record record = sample_at(1000, PID);
 
-	w->options.stack.mode = TRACE_STACKS_DWARF;
+	w->config.stack.mode = TRACE_STACKS_DWARF;
 	record.sample.regs = regs;
 	record.sample.regs_32 = true;
 	check_stack(w, record, expected, 2);
@@ -613,12 +613,12 @@ static void branches_are_a_stack(void **state)
 	                             FRAME_TRUNCATED};
 	struct record record = with_chain(1000, chain, 3);
 
-	w->options.stack.branches = 8;
+	w->config.stack.branches = 8;
 	record.sample.branches = branches;
 	record.sample.nr_branches = 2;
 	check_stack(w, record, expected, 3);
 	record.time = 2000;
-	w->options.stack.branches = 2; /* all that it remembers: there may be more */
+	w->config.stack.branches = 2; /* all that it remembers: there may be more */
 	check_stack(w, record, expected, 4);
 	assert_int_equal(w->session.stack.truncated, 1);
 }
@@ -645,7 +645,7 @@ static void accesses_are_of_a_place(void **state)
 	struct world *w = *state;
 	struct record record = with_chain(10, chain, 2);
 
-	w->options.data = true;
+	w->config.data = true;
 	check_place(w, 0, sp, MEMORY_NOWHERE);
 	check_place(w, KERNEL, sp, MEMORY_KERNEL);
 	check_place(w, CODE + 0x30, sp, MEMORY_CODE);
@@ -683,9 +683,9 @@ static void check_counts(const struct world *w, uint64_t own, uint64_t other)
 
 static void open_counters(struct world *w, uint32_t scale)
 {
-	w->options.nr_counters = w->session.nr_counters = 2;
-	w->options.counters[0].scale = scale;
-	w->options.counters[1].scale = 3 * scale;
+	w->config.nr_counters = w->session.nr_counters = 2;
+	w->config.counters[0].scale = scale;
+	w->config.counters[1].scale = 3 * scale;
 	open_buffer(w, 3);
 }
 

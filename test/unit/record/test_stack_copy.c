@@ -7,14 +7,15 @@
 
 enum { USUAL = 16384, LARGE = 32768, MOST = 65528, KIB = 1024, KHZ = 970793, KHZ10 = 97081 };
 
-static struct options options;
+static struct record_config config;
 static struct session session;
 
 static int setup(void **state)
 {
 	(void)state;
-	options = (struct options){.nr_events = 1, .events[0].unit = EVENT_NS, .stack.size = USUAL};
-	session = (struct session){.options = &options, .way = SAMPLER_LADDER};
+	config = (struct record_config){
+		.nr_events = 1, .events[0].unit = EVENT_NS, .stack.size = USUAL};
+	session = (struct session){.config = &config, .way = SAMPLER_LADDER};
 	return 0;
 }
 
@@ -62,14 +63,14 @@ static void copies_cost_no_more_than_allowed(void **state)
 	uint32_t size;
 
 	(void)state;
-	options.max_overhead = 0.05;
+	config.max_overhead = 0.05;
 	session.guard.price = 4000;
 	size = size_at(KHZ10, 65536 * KIB);
 	assert_in_range(size, USUAL + 5 * KIB, USUAL + 6 * KIB);
 	assert_int_equal(size_at(KHZ, 8192 * KIB), MOST);
 	session.guard.price = 4900;
 	assert_int_equal(size_at(KHZ10, 65536 * KIB), USUAL);
-	options.max_overhead = 0;
+	config.max_overhead = 0;
 	assert_int_equal(size_at(KHZ10, 65536 * KIB), MOST);
 }
 
@@ -78,12 +79,12 @@ static void events_share_the_ring(void **state)
 	uint32_t alone = size_at(2 * KHZ10, 2048 * KIB);
 
 	(void)state;
-	options.nr_events = 2;
-	options.events[1].unit = EVENT_NS;
+	config.nr_events = 2;
+	config.events[1].unit = EVENT_NS;
 	assert_int_equal(size_at(4 * KHZ10, 2048 * KIB), alone);
 	assert_true(size_at(2 * KHZ10, 2048 * KIB) < alone);
 	/* of which nobody knows how often it occurs */
-	options.events[1].unit = EVENT_COUNT;
+	config.events[1].unit = EVENT_COUNT;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 }
 
@@ -94,7 +95,7 @@ static void what_can_grow_or_was_said_stays(void **state)
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 	session.nr_counters = 1;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), MOST);
-	options.stack.fixed = true;
+	config.stack.fixed = true;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
 }
 
@@ -105,23 +106,23 @@ static void rings_have_room_for_copies_that_grow(void **state)
 
 	(void)state;
 	session.way = SAMPLER_CGROUP;
-	options.stack.mode = TRACE_STACKS_DWARF;
-	options.period = KHZ10;
+	config.stack.mode = TRACE_STACKS_DWARF;
+	config.period = KHZ10;
 	assert_int_equal(stack_copy_ring(&session, usual, most), 2 * usual);
 	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual), 2 * usual);
 	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual - 1), usual);
 	session.shift[0] = 1;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
 	session.shift[0] = 0;
-	options.nr_events = 2;
-	options.events[1].unit = EVENT_NS;
+	config.nr_events = 2;
+	config.events[1].unit = EVENT_NS;
 	assert_int_equal(stack_copy_ring(&session, usual, most), 4 * usual);
-	options.events[1].unit = EVENT_COUNT;
+	config.events[1].unit = EVENT_COUNT;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
-	options.nr_events = 1;
-	options.stack.fixed = true;
+	config.nr_events = 1;
+	config.stack.fixed = true;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
-	options.stack.fixed = false;
+	config.stack.fixed = false;
 	session.way = SAMPLER_LADDER;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
 }
