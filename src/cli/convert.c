@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 #include "cli/convert_output.h"
 #include "cli/foreign_options.h"
-#include "cli/part_options.h"
+#include "cli/selection_options.h"
 #include "cli/open_trace.h"
 #include "cli/say.h"
 #include "output/profile/profile.h"
@@ -18,7 +18,7 @@
 struct convert_options {
 	struct convert_output output;
 	const char *event;
-	struct part_options part;
+	struct selection_options selection;
 	bool enter_leave;
 };
 
@@ -81,7 +81,7 @@ static void tell_unsampled(const struct convert_options *options,
 	struct coverage coverage;
 	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
-	if (options->output.converter->unsampled || conversion->event || conversion->part ||
+	if (options->output.converter->unsampled || conversion->event || conversion->selection ||
 	    !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
@@ -116,7 +116,8 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 	else
 		err = find_event(trace, options->output.converter, options->event, &conversion);
 	if (!err) {
-		err = part_choose(&options->part, trace, options->output.from, &conversion.part);
+		err = selection_choose(&options->selection, trace, options->output.from,
+		                       &conversion.selection);
 		status = err == -EINVAL ? 2 : 1;
 	}
 	if (!err)
@@ -162,7 +163,7 @@ static void check_options(const struct convert_options *options)
 		say_usage("--otf2-events is for --otf2");
 	if (options->event && !converter->one_event && !converter->event_alone)
 		say_usage("--%s writes all events: --event does not apply", converter->name);
-	if (part_wanted(&options->part) && !converter->one_part)
+	if (selection_wanted(&options->selection) && !converter->one_part)
 		say_usage("--%s writes all of a run, for viewers that choose the part to "
 		          "show: --time and --only do not apply",
 		          converter->name);
@@ -201,7 +202,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_options(options);
 		return 0;
 	default:
-		return part_options_parse(&options->part, key, arg);
+		return selection_options_parse(&options->selection, key, arg);
 	}
 }
 
@@ -268,7 +269,7 @@ int cmd_convert(int argc, char **argv)
 	struct convert_options options = {0};
 	int status = 2;
 
-	if (part_options_init(&options.part, argc))
+	if (selection_options_init(&options.selection, argc))
 		return reading_done(DEFAULT_TRACE, -ENOMEM);
 	list_options(known);
 	if (!habits_parse(&argp, argc, argv, 2, 0, &options)) {
@@ -276,6 +277,6 @@ int cmd_convert(int argc, char **argv)
 			options.output.from = DEFAULT_TRACE;
 		status = convert_file(&options);
 	}
-	part_options_fini(&options.part);
+	selection_options_fini(&options.selection);
 	return status;
 }

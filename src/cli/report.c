@@ -149,7 +149,7 @@ static int complete_options(const struct trace *trace, struct report_command *co
 	if (command->rows.event &&
 	    reading_find_event(trace, command->path, command->rows.event, &options->event))
 		return -ENOENT;
-	err = part_choose(&command->part, trace, command->path, &options->part);
+	err = selection_choose(&command->selection, trace, command->path, &options->selection);
 	if (err)
 		return err;
 	complete_keys(options);
@@ -259,6 +259,6 @@ int cmd_report(int argc, char **argv)
 	int status = report_options(&command, argc, argv);
 
 	status = status ? status : report(&command);
-	part_options_fini(&command.part);
+	selection_options_fini(&command.selection);
 	return status;
 }

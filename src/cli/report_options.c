@@ -86,7 +86,7 @@ static error_t parse_view(struct report_command *command, int key, char *arg)
 		command->symbols = command->places.ask_server = true;
 		return 0;
 	default:
-		if (!part_options_parse(&command->part, key, arg))
+		if (!selection_options_parse(&command->selection, key, arg))
 			return 0;
 		return row_options_parse(&command->rows, key, arg);
 	}
@@ -117,7 +117,7 @@ static void check_views(const struct report_command *command)
 	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
 		say_usage("--mpi, --per-rank and --annotate are views by themselves: one "
 		          "at a time, and without --tree and the like");
-	if (command->part.nr_only && (command->mpi || command->per_rank))
+	if (command->selection.nr_only && (command->mpi || command->per_rank))
 		say_usage("--only is not for --mpi and --per-rank, which are of all ranks");
 	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
 		say_usage("--sort is for tables and trees, not for --mpi, --per-rank and "
@@ -209,7 +209,7 @@ int report_options(struct report_command *command, int argc, char **argv)
 	};
 
 	*command = (struct report_command){0};
-	if (part_options_init(&command->part, argc)) {
+	if (selection_options_init(&command->selection, argc)) {
 		say("no memory");
 		return 1;
 	}

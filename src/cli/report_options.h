@@ -2,7 +2,7 @@
 #ifndef CLI_REPORT_OPTIONS_H
 #define CLI_REPORT_OPTIONS_H
 
-#include "cli/part_options.h"
+#include "cli/selection_options.h"
 #include "cli/row_options.h"
 #include "output/views/function_choice.h"
 #include "symbolize/modules/module.h"
@@ -11,7 +11,7 @@
 
 struct report_command {
 	const char *path, *function;
-	struct part_options part;
+	struct selection_options selection;
 	struct function_choice choice;
 	bool mpi, per_rank, symbols;
 	struct debug_places places;

@@ -11,11 +11,11 @@ static int split(const char *word, const char **value)
 {
 	static const struct {
 		const char *name;
-		enum who_key key;
+		enum filter_key key;
 	} keys[] = {
-		{"comm", WHO_COMM},  {"process", WHO_PROCESS}, {"thread", WHO_THREAD},
-		{"cpu", WHO_CPU},    {"rank", WHO_RANK},       {"pid", WHO_PROCESS},
-		{"tid", WHO_THREAD},
+		{"comm", FILTER_COMM},  {"process", FILTER_PROCESS}, {"thread", FILTER_THREAD},
+		{"cpu", FILTER_CPU},    {"rank", FILTER_RANK},       {"pid", FILTER_PROCESS},
+		{"tid", FILTER_THREAD},
 	};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -45,9 +45,9 @@ static int parse_number(const char *text, int32_t *number)
 struct wanted {
 	const struct trace *trace;
 	const struct rank_rows *ranks;
-	enum who_key key;
+	enum filter_key key;
 	const char *name;
-	int32_t number; /* of all keys but WHO_COMM */
+	int32_t number; /* of all keys but FILTER_COMM */
 };
 
 static bool is_wanted(const struct wanted *wanted, uint32_t index)
@@ -56,14 +56,14 @@ static bool is_wanted(const struct wanted *wanted, uint32_t index)
 	uint32_t row = rank_row(wanted->ranks, index);
 
 	switch (wanted->key) {
-	case WHO_COMM:
+	case FILTER_COMM:
 		return !strcmp(trace_command_name(wanted->trace, thread->comm), wanted->name);
-	case WHO_RANK:
+	case FILTER_RANK:
 		return row != RANK_NONE && wanted->ranks->rows[row].rank == wanted->number;
 	default:
 		/* One of many, and none at all, have no number. */
 		return thread->tid &&
-		       (wanted->key == WHO_THREAD ? thread->tid : thread->pid) == wanted->number;
+		       (wanted->key == FILTER_THREAD ? thread->tid : thread->pid) == wanted->number;
 	}
 }
 
@@ -81,51 +81,52 @@ static bool add_threads(uint8_t *keys, uint32_t nr, const struct wanted *wanted)
 	return any;
 }
 
-static int add_cpu(struct who *who, int32_t cpu)
+static int add_cpu(struct thread_filter *filter, int32_t cpu)
 {
-	if ((uint32_t)cpu >= who->nr_cpus)
+	if ((uint32_t)cpu >= filter->nr_cpus)
 		return -ENOENT;
-	if (!who->cpus)
-		who->cpus = calloc(who->nr_cpus, sizeof(*who->cpus));
-	if (!who->cpus)
+	if (!filter->cpus)
+		filter->cpus = calloc(filter->nr_cpus, sizeof(*filter->cpus));
+	if (!filter->cpus)
 		return -ENOMEM;
-	who->cpus[cpu] = true;
+	filter->cpus[cpu] = true;
 	return 0;
 }
 
-static int add_word(struct who *who, uint8_t *keys, unsigned *asked, struct wanted *wanted,
-                    const char *word)
+static int add_word(struct thread_filter *filter, uint8_t *keys, unsigned *asked,
+                    struct wanted *wanted, const char *word)
 {
 	int key = split(word, &wanted->name);
 
-	if (key < 0 || (key != WHO_COMM && parse_number(wanted->name, &wanted->number)))
+	if (key < 0 || (key != FILTER_COMM && parse_number(wanted->name, &wanted->number)))
 		return -EINVAL;
-	if (key == WHO_CPU)
-		return add_cpu(who, wanted->number);
-	wanted->key = (enum who_key)key;
+	if (key == FILTER_CPU)
+		return add_cpu(filter, wanted->number);
+	wanted->key = (enum filter_key)key;
 	*asked |= 1U << key;
-	return add_threads(keys, who->nr_threads, wanted) ? 0 : -ENOENT;
+	return add_threads(keys, filter->nr_threads, wanted) ? 0 : -ENOENT;
 }
 
-static int choose_threads(struct who *who, const uint8_t *keys, unsigned asked, const char **wrong)
+static int choose_threads(struct thread_filter *filter, const uint8_t *keys, unsigned asked,
+                          const char **wrong)
 {
 	bool any = false;
 
 	if (!asked)
 		return 0;
-	who->threads = calloc(who->nr_threads + 1UL, sizeof(*who->threads));
-	if (!who->threads)
+	filter->threads = calloc(filter->nr_threads + 1UL, sizeof(*filter->threads));
+	if (!filter->threads)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < who->nr_threads; i++)
-		any |= who->threads[i] = keys[i] == asked;
+	for (uint32_t i = 0; i < filter->nr_threads; i++)
+		any |= filter->threads[i] = keys[i] == asked;
 	if (any)
 		return 0;
 	*wrong = "all that --only asks for";
 	return -ENOENT;
 }
 
-int who_init(struct who *who, const struct trace *trace, const char *const *words, unsigned nr,
-             const char **wrong)
+int thread_filter_init(struct thread_filter *filter, const struct trace *trace,
+                       const char *const *words, unsigned nr, const char **wrong)
 {
 	struct rank_rows ranks;
 	struct wanted wanted = {.trace = trace, .ranks = &ranks};
@@ -133,29 +134,29 @@ int who_init(struct who *who, const struct trace *trace, const char *const *word
 	unsigned asked = 0;
 	uint8_t *keys;
 
-	*who = (struct who){
+	*filter = (struct thread_filter){
 		.nr_threads = trace_nr(trace, TRACE_THREADS),
 		.nr_cpus = trace_nr_cpus(trace),
 		.words = words,
 		.nr_words = nr,
 	};
-	keys = calloc(who->nr_threads + 1UL, sizeof(*keys));
+	keys = calloc(filter->nr_threads + 1UL, sizeof(*keys));
 	if (!keys)
 		err = -ENOMEM;
 	for (unsigned i = 0; i < nr && !err; i++) {
-		err = add_word(who, keys, &asked, &wanted, words[i]);
+		err = add_word(filter, keys, &asked, &wanted, words[i]);
 		*wrong = words[i];
 	}
 	if (!err)
-		err = choose_threads(who, keys, asked, wrong);
+		err = choose_threads(filter, keys, asked, wrong);
 	free(keys);
 	rank_rows_fini(&ranks);
 	return err;
 }
 
-void who_fini(struct who *who)
+void thread_filter_fini(struct thread_filter *filter)
 {
-	free(who->threads);
-	free(who->cpus);
-	*who = (struct who){0};
+	free(filter->threads);
+	free(filter->cpus);
+	*filter = (struct thread_filter){0};
 }

@@ -30,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 struct choice {
 	uint64_t random;
 	struct report_options options;
-	struct part part;
-	struct who who;
+	struct selection selection;
+	struct thread_filter filter;
 	const char *words[1];
 	char word[32];
 };
@@ -85,10 +85,11 @@ static void choose_part(struct choice *choice, const struct trace *trace)
 	snprintf(choice->word, sizeof(choice->word), "%s=%s", keys[key],
 	         key ? "0" : trace_command_name(trace, 1));
 	choice->words[0] = choice->word;
-	choice->part = (struct part){.from = run->start + trace_wall(run) / 3, .to = UINT64_MAX};
-	if (!who_init(&choice->who, trace, choice->words, chosen(choice, 2), &wrong))
-		choice->part.who = &choice->who;
-	choice->options.part = &choice->part;
+	choice->selection =
+		(struct selection){.from = run->start + trace_wall(run) / 3, .to = UINT64_MAX};
+	if (!thread_filter_init(&choice->filter, trace, choice->words, chosen(choice, 2), &wrong))
+		choice->selection.filter = &choice->filter;
+	choice->options.selection = &choice->selection;
 }
 
 static void choose_options(struct choice *choice, const struct trace *trace)
@@ -134,7 +135,7 @@ static void report(struct choice *choice, const struct trace *trace, FILE *nowhe
 		report_text(nowhere, trace, "x.atr", &choice->options);
 	else
 		report_json(nowhere, trace, &choice->options);
-	who_fini(&choice->who);
+	thread_filter_fini(&choice->filter);
 }
 
 static void report_job(struct choice *choice, const struct trace *trace, FILE *nowhere)
@@ -144,7 +145,7 @@ static void report_job(struct choice *choice, const struct trace *trace, FILE *n
 	report_mpi_json(nowhere, trace, &choice->options);
 	report_ranks_text(nowhere, trace, "x.atr", &choice->options);
 	report_ranks_json(nowhere, trace, &choice->options);
-	who_fini(&choice->who);
+	thread_filter_fini(&choice->filter);
 }
 
 static void describe(const struct trace *trace, FILE *nowhere)
@@ -173,14 +174,14 @@ static void convert(struct choice *choice, const struct trace *trace, FILE *nowh
 		.trace = trace, .scratch = "/dev/shm", .event_alone = chosen(choice, 4)};
 
 	choose_part(choice, trace);
-	conversion.part = choice->options.part;
+	conversion.selection = choice->options.selection;
 	conversion.enter_leave = chosen(choice, 2);
 	conversion.counter = trace_nr(trace, TRACE_COUNTERS) && chosen(choice, 2);
 	if (converter && converter->to_file)
 		converter->to_file(&conversion, nowhere);
 	else if (converter && converter->to_folder)
 		convert_into(converter, &conversion);
-	who_fini(&choice->who);
+	thread_filter_fini(&choice->filter);
 }
 
 static void compare(struct choice *choice, struct trace *trace, FILE *nowhere)
@@ -195,7 +196,7 @@ static void compare(struct choice *choice, struct trace *trace, FILE *nowhere)
 	choose_options(choice, trace);
 	report_diff_text(nowhere, &diff);
 	report_diff_json(nowhere, &diff);
-	who_fini(&choice->who);
+	thread_filter_fini(&choice->filter);
 }
 
 static void add(unsigned char *bytes, size_t offset, uint32_t number)

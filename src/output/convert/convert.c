@@ -65,7 +65,7 @@ struct profile *convert_profile(const struct conversion *conversion)
 	const struct profile_config config = {
 		.event = conversion->event,
 		.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_COMM | PROFILE_INLINED,
-		.part = conversion->part,
+		.selection = conversion->selection,
 	};
 	struct profile *profile = profile_new(conversion->trace, &config);
 
@@ -96,7 +96,7 @@ enum trace_unit convert_weight_unit(const struct conversion *conversion)
 char *convert_title(const struct conversion *conversion)
 {
 	char *command = run_command(conversion->trace), *title = NULL;
-	char *part = part_text(conversion->trace, conversion->part);
+	char *part = selection_text(conversion->trace, conversion->selection);
 
 	if (command && part && asprintf(&title, *part ? "%s (%s)" : "%s", command, part) < 0)
 		title = NULL;

@@ -9,19 +9,19 @@
 #ifndef OUTPUT_CONVERT_CONVERT_H
 #define OUTPUT_CONVERT_CONVERT_H
 
-#include "trace/part.h"
+#include "trace/selection.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 
 struct conversion {
 	const struct trace *trace;
-	uint32_t event;          /* of formats for one event */
-	bool event_alone;        /* of formats for all that can be of one: no other */
-	const struct part *part; /* of formats for one; NULL: all of the run */
-	uint32_t counter;        /* of formats for one, in its place: its number + 1; 0: none */
-	const char *scratch;     /* a folder with room for the samples: see spool.h */
-	bool enter_leave;        /* OTF2: calls alone, for readers that know no calling contexts */
+	uint32_t event;                    /* of formats for one event */
+	bool event_alone;                  /* of formats for all that can be of one: no other */
+	const struct selection *selection; /* of formats for one; NULL: all of the run */
+	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
+	const char *scratch; /* a folder with room for the samples: see spool.h */
+	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/*
 	 * Called from time to time with the share that is done. If it returns not 0, the conversion
 	 * ends with this error.
@@ -39,7 +39,7 @@ struct converter {
 	bool one_event;     /* writes conversion.event only */
 	bool event_alone;   /* obeys conversion.event_alone */
 	bool one_counter;   /* or conversion.counter */
-	bool one_part;      /* obeys conversion.part */
+	bool one_part;      /* obeys conversion.selection */
 	bool unsampled;     /* writes weights that no sample stands for, too */
 	/*
 	 * A converter has one of the two. If it has neither, the program was built without the

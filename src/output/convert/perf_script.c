@@ -150,7 +150,7 @@ static int take_sample(void *arg, const struct trace_sample *sample)
 	struct script *script = arg;
 	int err = 0;
 
-	if (part_has(script->conversion->part, sample))
+	if (selection_has(script->conversion->selection, sample))
 		err = print_sample(script, sample);
 	return err ? err : convert_step(script->conversion);
 }

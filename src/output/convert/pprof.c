@@ -142,8 +142,8 @@ static void put_value_type(struct pprof *pprof, uint32_t name, uint32_t unit,
 static void put_time(const struct pprof *pprof, Pprof__Profile *profile)
 {
 	const struct trace_run *run = trace_run(pprof->trace);
-	const struct part *part = pprof->conversion->part;
-	uint64_t from = part_start(run, part), to = part_end(run, part);
+	const struct selection *selection = pprof->conversion->selection;
+	uint64_t from = selection_start(run, selection), to = selection_end(run, selection);
 
 	profile->time_nanos = (int64_t)(run->real_start + (from - run->start));
 	profile->duration_nanos = to > from ? (int64_t)(to - from) : 0;

@@ -64,7 +64,7 @@ static void choose_part(struct conversion *conversion, struct batch *batch)
 	unsigned nr = 0;
 
 	for (unsigned i = 0; i < batch->nr; i++)
-		if (part_has(conversion->part, &batch->samples[i]))
+		if (selection_has(conversion->selection, &batch->samples[i]))
 			batch->chosen[nr++] = batch->samples[i];
 	conversion->steps += batch->nr - nr;
 	batch->samples = batch->chosen;
@@ -156,7 +156,7 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 	tally->nr_weights = tally->nr_events + trace_nr(conversion->trace, TRACE_COUNTERS);
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, PATH_BATCH, &batch.samples, &batch.nr);
-		if (conversion->part)
+		if (conversion->selection)
 			choose_part(conversion, &batch);
 		err = add_batch(tally, conversion, paths, &batch, config);
 	}

@@ -350,12 +350,12 @@ static void look_ahead(const struct path_tree *tree, const struct trace_sample *
 }
 
 int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, unsigned nr,
-                   const struct part *part, uint32_t *nodes)
+                   const struct selection *selection, uint32_t *nodes)
 {
 	struct errand errands[PATH_BATCH];
 
 	for (unsigned i = 0; i < nr; i++)
-		errands[i].wanted = part_has(part, &samples[i]);
+		errands[i].wanted = selection_has(selection, &samples[i]);
 	look_ahead(tree, samples, nr, errands);
 	for (unsigned i = 0; i < nr; i++) {
 		nodes[i] = PATH_NONE;

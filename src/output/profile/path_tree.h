@@ -12,7 +12,7 @@
 
 #include "output/profile/frame_names.h"
 #include "base/hash_slots.h"
-#include "trace/part.h"
+#include "trace/selection.h"
 
 #define PATH_NONE     UINT32_MAX
 #define PATH_MAX_NAME 0x7fffffff
@@ -61,11 +61,11 @@ void path_tree_fini(struct path_tree *tree);
 int path_tree_use_places(struct path_tree *tree, uint32_t nr);
 
 /*
- * Finds the nodes of up to PATH_BATCH samples. A sample outside of the part gets PATH_NONE (part
- * NULL: all are inside). Batches are faster: large trees do not fit into caches, and the samples of
- * a batch wait for memory together. Returns 0 or -ENOMEM.
+ * Finds the nodes of up to PATH_BATCH samples. A sample outside of the selection gets PATH_NONE
+ * (selection NULL: all are inside). Batches are faster: large trees do not fit into caches, and the
+ * samples of a batch wait for memory together. Returns 0 or -ENOMEM.
  */
 int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, unsigned nr,
-                   const struct part *part, uint32_t *nodes);
+                   const struct selection *selection, uint32_t *nodes);
 
 #endif

@@ -56,8 +56,8 @@ static inline unsigned profile_memory_fields(unsigned keys)
 
 struct profile_config {
 	uint32_t event;
-	unsigned keys;           /* enum profile_keys: what makes rows different */
-	const struct part *part; /* the samples; NULL: all. As long as the profile */
+	unsigned keys;                     /* enum profile_keys: what makes rows different */
+	const struct selection *selection; /* the samples; NULL: all. As long as the profile */
 	bool scale;         /* commands to their exact totals, where samples cover most of these */
 	bool self_alone;    /* callers make no difference: rows of what only called are not made */
 	bool sampled_alone; /* exact totals of commands make neither rows nor scales */

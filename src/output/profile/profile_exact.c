@@ -50,7 +50,7 @@ static int add_unsampled(struct builder *builder, const struct profile_unsampled
 static bool exact_wanted(const struct profile *profile)
 {
 	return clock_sides(profile->trace, trace_event(profile->trace, 0)) != CLOCK_KERNEL &&
-	       profile->config.event == 0 && part_is_all(profile->config.part) &&
+	       profile->config.event == 0 && selection_is_all(profile->config.selection) &&
 	       !profile->config.sampled_alone;
 }
 
@@ -260,7 +260,7 @@ int builder_scale(struct builder *builder)
 uint64_t profile_exact(const struct profile *profile)
 {
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	bool known = part_is_all(profile->config.part) && !profile->nr_unsampled &&
+	bool known = selection_is_all(profile->config.selection) && !profile->nr_unsampled &&
 	             !profile->nr_scaled && clock_sides(profile->trace, event) == CLOCK_BOTH;
 
 	return known ? event->exact : 0;

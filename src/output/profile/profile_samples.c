@@ -81,7 +81,7 @@ static int find_targets(struct builder *builder, struct batch *batch)
 {
 	uint32_t nodes[BATCH_SIZE];
 	int err = path_tree_find(&builder->tree, batch->samples, batch->nr,
-	                         builder->profile->config.part, nodes);
+	                         builder->profile->config.selection, nodes);
 
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		struct target *target = &batch->targets[i];

@@ -109,7 +109,7 @@ static void warn_of_coverage(const struct profile *profile, const struct warner 
 static double counted_share(const struct profile *profile, uint32_t i)
 {
 	const struct trace_counter *counter = trace_counter(profile->trace, i);
-	bool whole = part_is_all(profile->config.part);
+	bool whole = selection_is_all(profile->config.selection);
 
 	if (!whole || !(counter->flags & TRACE_COUNTER_TOTAL) || counter->total < MANY_COUNTED)
 		return share(profile->counted[0], profile->sampled);

@@ -1,7 +1,7 @@
 #include "output/report/report_head.h"
 
 #include "output/profile/clock_sides.h"
-#include "trace/part.h"
+#include "trace/selection.h"
 #include "output/text/text.h"
 
 #include <errno.h>
@@ -65,7 +65,8 @@ static void put_cpus(FILE *to, uint64_t time, uint64_t wall, uint32_t nr_cpus)
 static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
 {
 	const struct trace_run *run = trace_run(amount->trace);
-	uint64_t from = part_start(run, amount->part), until = part_end(run, amount->part);
+	uint64_t from = selection_start(run, amount->selection),
+		 until = selection_end(run, amount->selection);
 
 	if (until <= from)
 		return;
@@ -142,7 +143,7 @@ struct event_amount event_amount_of(const struct profile *profile)
 	struct event_amount amount = {
 		.trace = profile->trace,
 		.event = profile->config.event,
-		.part = profile->config.part,
+		.selection = profile->config.selection,
 		.samples = profile->samples,
 		.total = profile->total,
 		.idle = profile->idle,
@@ -169,7 +170,7 @@ void report_head_event(FILE *to, const struct event_amount *amount)
 int report_head_part(FILE *to, const struct event_amount *amount)
 {
 	uint64_t all = trace_event(amount->trace, amount->event)->stored;
-	char *text = part_text(amount->trace, amount->part);
+	char *text = selection_text(amount->trace, amount->selection);
 
 	if (!text)
 		return -ENOMEM;

@@ -15,7 +15,7 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name);
 struct event_amount {
 	const struct trace *trace;
 	uint32_t event;
-	const struct part *part;
+	const struct selection *selection;
 	uint64_t samples;
 	uint64_t total;     /* weight, what was not sampled included; 0: nothing is told of it */
 	uint64_t unsampled; /* of that, no sample stands for */

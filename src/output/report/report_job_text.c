@@ -289,7 +289,7 @@ static int put_head(FILE *to, const struct job *job, const char *name)
 	struct event_amount amount = {
 		.trace = job->trace,
 		.event = job->samples.event,
-		.part = job->samples.part,
+		.selection = job->samples.selection,
 		.samples = job->samples.nr_samples,
 		.total = trace_has_idle(job->trace) ? 0 : job->samples.total,
 	};

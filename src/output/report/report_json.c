@@ -1,6 +1,6 @@
 #include "output/profile/counter_columns.h"
 #include "output/text/json_text.h"
-#include "trace/part.h"
+#include "trace/selection.h"
 #include "trace/rank_rows.h"
 #include "output/report/report_annotation.h"
 #include "output/views/job.h"
@@ -356,8 +356,8 @@ static struct json_object *scaled_list(const struct report_out *out)
 static uint64_t shown_wall(const struct profile *profile)
 {
 	const struct trace_run *run = trace_run(profile->trace);
-	uint64_t from = part_start(run, profile->config.part);
-	uint64_t until = part_end(run, profile->config.part);
+	uint64_t from = selection_start(run, profile->config.selection);
+	uint64_t until = selection_end(run, profile->config.selection);
 
 	return until > from ? until - from : 0;
 }

@@ -65,7 +65,7 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	struct trace_source source;
 	struct hot_place *place;
 
-	if (!part_has(collector->profile->config.part, sample))
+	if (!selection_has(collector->profile->config.selection, sample))
 		return 0;
 	if (index == UINT32_MAX) {
 		index = annotation->nr_places;

@@ -72,7 +72,7 @@ static int take_sample(struct finder *finder)
 	struct paths *paths = &finder->samples->paths;
 	uint32_t path;
 
-	if (!part_has(finder->samples->part, sample))
+	if (!selection_has(finder->samples->selection, sample))
 		return 0;
 	path = paths_find(paths, sample);
 	if (path == PATH_NONE)
@@ -100,7 +100,7 @@ static int add_call(struct finder *finder, struct call_callers *callers, const s
 	int err = read_samples(finder, call->leave);
 
 	if (err || !region || !trace_region_is_mpi(region->region_class) ||
-	    !part_has_call(finder->samples->part, call))
+	    !selection_has_call(finder->samples->selection, call))
 		return err;
 	callers->calls++;
 	callers->time += call->leave - call->enter;

@@ -120,7 +120,7 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 	uint32_t row = rank_row(rows, call->thread);
 	int err = 0;
 
-	if (!region || !part_has_call(sums->part, call))
+	if (!region || !selection_has_call(sums->selection, call))
 		return 0;
 	add_call(&sums->regions[call->region], call);
 	if (!trace_region_is_mpi(region->region_class))
@@ -144,13 +144,13 @@ static int compare_links(const void *a, const void *b)
 }
 
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   const struct part *part)
+                   const struct selection *selection)
 {
 	struct call_walk *walk;
 	struct trace_call call;
 	int got = 0;
 
-	*sums = (struct call_sums){.trace = trace, .part = part};
+	*sums = (struct call_sums){.trace = trace, .selection = selection};
 	sums->nr_regions = trace_nr(trace, TRACE_REGIONS);
 	sums->regions = calloc(sums->nr_regions + 1UL, sizeof(*sums->regions));
 	sums->ranks = calloc(rows->nr + 1UL, sizeof(*sums->ranks));

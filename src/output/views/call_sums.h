@@ -3,7 +3,7 @@
 #define OUTPUT_VIEWS_CALL_SUMS_H
 
 #include "base/map64.h"
-#include "trace/part.h"
+#include "trace/selection.h"
 #include "trace/rank_rows.h"
 #include "trace/trace_calls.h"
 
@@ -36,13 +36,13 @@ struct call_sums {
 	uint64_t messages_elsewhere, bytes_elsewhere; /* of no two ranks, as far as is known */
 	uint32_t nr_regions, nr_links;
 	struct map64 link_by_ranks;
-	const struct part *part;
+	const struct selection *selection;
 };
 
 /* Goes through all calls of the part: of its threads, entered in its time. 0, -ENOMEM, -EBADMSG; to
  * be given to call_sums_fini() in either case. */
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   const struct part *part);
+                   const struct selection *selection);
 void call_sums_fini(struct call_sums *sums);
 
 /* Returns the messages that one rank sent to another; NULL: there were none. */

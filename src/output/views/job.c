@@ -12,7 +12,7 @@ int job_init_calls(struct job *job, const struct trace *trace, const struct repo
 
 	*job = (struct job){.trace = trace, .options = options};
 	err = rank_rows_init(&job->rows, trace);
-	return err ? err : call_sums_init(&job->calls, trace, &job->rows, options->part);
+	return err ? err : call_sums_init(&job->calls, trace, &job->rows, options->selection);
 }
 
 int job_init(struct job *job, const struct trace *trace, const struct report_options *options)
@@ -95,7 +95,7 @@ struct call_link *job_links(const struct job *job, uint32_t *nr)
 
 bool report_has_calls(const struct trace *trace, const struct report_options *options)
 {
-	return trace_has_calls(trace) && !part_chooses_cpus(options->part);
+	return trace_has_calls(trace) && !selection_chooses_cpus(options->selection);
 }
 
 void job_fini(struct job *job)

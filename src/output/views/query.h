@@ -11,19 +11,19 @@
 struct report_options {
 	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
 	enum profile_keys keys[REPORT_MAX_KEYS];
-	unsigned nr_keys;        /* columns, in this order */
-	bool by_total;           /* rows go by total, not by self */
-	bool per_thread;         /* a table for every thread */
-	bool tree;               /* call paths from the roots down, instead of a table */
-	bool no_header;          /* columns' names alone */
-	bool quiet;              /* rows alone */
-	const struct part *part; /* NULL: the whole run */
-	uint32_t limit;          /* rows of a table; UINT32_MAX: all */
-	bool all;                /* small branches of trees, too */
-	bool fold;               /* leave out rows of tables whose total is within their error */
-	double least;            /* share below which neither rows nor branches are; 0: as usual */
-	uint32_t max_depth;      /* of trees; 0: to their leaves */
-	const char *function;    /* its full name: callers, callees or code of it alone */
+	unsigned nr_keys;                  /* columns, in this order */
+	bool by_total;                     /* rows go by total, not by self */
+	bool per_thread;                   /* a table for every thread */
+	bool tree;                         /* call paths from the roots down, instead of a table */
+	bool no_header;                    /* columns' names alone */
+	bool quiet;                        /* rows alone */
+	const struct selection *selection; /* NULL: the whole run */
+	uint32_t limit;                    /* rows of a table; UINT32_MAX: all */
+	bool all;                          /* small branches of trees, too */
+	bool fold;            /* leave out rows of tables whose total is within their error */
+	double least;         /* share below which neither rows nor branches are; 0: as usual */
+	uint32_t max_depth;   /* of trees; 0: to their leaves */
+	const char *function; /* its full name: callers, callees or code of it alone */
 	enum profile_direction direction;
 	bool annotate;      /* the function's code */
 	bool no_inline;     /* what was inlined belongs to the function around it */

@@ -48,7 +48,7 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	uint32_t row = rank_row(sums->rows, sample->thread), path;
 	struct rank_cell *cell;
 
-	if (!part_has(sums->part, sample))
+	if (!selection_has(sums->selection, sample))
 		return error_bars_step(&sums->bars, sample, ERROR_BARS_NONE, 0);
 	sums->total += sample->weight;
 	sums->nr_samples++;
@@ -266,7 +266,7 @@ int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const stru
 		.trace = trace,
 		.rows = rows,
 		.event = options->event == TRACE_ALL_EVENTS ? 0 : options->event,
-		.part = options->part,
+		.selection = options->selection,
 	};
 	if (paths_init(&sums->paths, trace,
 	               options->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION))

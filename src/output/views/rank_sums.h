@@ -38,7 +38,7 @@ struct rank_sums {
 	const struct rank_rows *rows;
 	struct paths paths;
 	uint32_t event;
-	const struct part *part;
+	const struct selection *selection;
 	struct map64 cell_by_key; /* path << 32 | row */
 	struct map64 bar_by_key;  /* function << 32 | row */
 	struct error_bars bars;

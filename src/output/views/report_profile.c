@@ -8,7 +8,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 	struct profile_config config = {
 		.event = event,
 		.keys = options->no_inline ? 0 : PROFILE_INLINED,
-		.part = options->part,
+		.selection = options->selection,
 		.scale = true,
 		.self_alone = options->self_alone,
 		.sampled_alone = options->sampled_alone,

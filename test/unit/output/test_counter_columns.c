@@ -475,8 +475,8 @@ static void keep(void *arg, const char *text)
 
 static void expect_warning(struct run *r, uint64_t from, const char *text)
 {
-	const struct part part = {.from = from, .to = UINT64_MAX};
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .part = &part};
+	const struct selection selection = {.from = from, .to = UINT64_MAX};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL, .selection = &selection};
 	struct trace *trace = two_functions(r);
 	struct profile *profile = profile_new(trace, &config);
 	char said[WARNING_SIZE] = "";

@@ -160,7 +160,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	open_with_calls(&w);
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	call.enter = (1000 + w.nr * 300 - 100) << TIME_SHIFT;
-	options.part = &(struct part){.to = call.enter + 1};
+	options.selection = &(struct selection){.to = call.enter + 1};
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	for (unsigned function = SOLVE; function <= PROGRESS; function++)
 		PUT(&w, 1, function, WAIT, SOLVE, MAIN);
@@ -170,7 +170,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 0 of 1 calls, with 0.00% of"));
 	free(text);
-	options.part = NULL;
+	options.selection = NULL;
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 1 of 1 calls, with 100.00% of"));
 	free(text);

@@ -112,7 +112,7 @@ static uint64_t self_of(const struct trace *trace, const struct profile_config *
 	uint64_t self = 0;
 
 	while (trace_walk_next(walk, &sample) == 1)
-		if (sample.leaf == leaf && part_has(config->part, &sample) &&
+		if (sample.leaf == leaf && selection_has(config->selection, &sample) &&
 		    (thread == PROFILE_NONE || thread == sample.thread))
 			self += sample.weight;
 	trace_walk_free(walk);
@@ -121,8 +121,8 @@ static uint64_t self_of(const struct trace *trace, const struct profile_config *
 
 static void check_window(const struct trace *trace, uint64_t from, uint64_t to, unsigned keys)
 {
-	const struct part part = {.from = from, .to = to};
-	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | keys, .part = &part};
+	const struct selection selection = {.from = from, .to = to};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | keys, .selection = &selection};
 	struct profile *profile = profile_new(trace, &config);
 	uint64_t all = 0;
 

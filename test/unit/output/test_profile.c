@@ -112,7 +112,7 @@ static void oracle_open(struct oracle *o, const struct trace *trace,
 	while (trace_walk_next(walk, &sample) == 1) {
 		struct seen *seen = &o->seen[o->nr];
 
-		if (!part_has(config->part, &sample))
+		if (!selection_has(config->selection, &sample))
 			continue;
 		seen->sample = sample;
 		seen->depth = trace_stack(trace, &sample, seen->frames, MAX_FRAMES);
@@ -386,19 +386,19 @@ static void streams_are_threads_without_a_cgroup(void **state)
 
 static void parts_of_the_run(void **state)
 {
-	struct part part = {0};
+	struct selection selection = {0};
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL | PROFILE_BY_MODULE,
-	                                .part = &part};
+	                                .selection = &selection};
 	struct trace *trace;
 	struct world w;
 
 	(void)state;
 	world_open(&w, 64 << 10);
 	trace = written(&w, 1500, TRACE_RUN_CGROUP, true);
-	part.from = w.all[400].sample.time;
-	part.to = w.all[900].sample.time;
+	selection.from = w.all[400].sample.time;
+	selection.to = w.all[900].sample.time;
 	compare(trace, &config);
-	part.to = part.from;
+	selection.to = selection.from;
 	compare(trace, &config);
 	trace_close(trace);
 	world_close(&w);
@@ -700,7 +700,7 @@ static void what_was_not_sampled_is_a_row(void **state)
 	assert_true(profile->rows[profile->unsampled[1].row].variance == 2 * square);
 	profile_free(profile);
 	/* Not known for a part of the run. */
-	config.part = &(struct part){.from = 1, .to = UINT64_MAX};
+	config.selection = &(struct selection){.from = 1, .to = UINT64_MAX};
 	profile = profile_new(trace, &config);
 	assert_int_equal(profile->nr_unsampled, 0);
 	assert_int_equal(profile->total, profile->sampled);

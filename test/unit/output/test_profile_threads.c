@@ -181,7 +181,7 @@ static void nobody_has_no_number(void **state)
 	const char *wrong = NULL;
 	struct trace *trace;
 	struct world w;
-	struct who who;
+	struct thread_filter filter;
 
 	(void)state;
 	world_open(&w, 64 << 10);
@@ -191,9 +191,10 @@ static void nobody_has_no_number(void **state)
 	tables_thread_ended(w.tables, add_thread(&w, 102, 102, "gone"), 1);
 	trace = written(&w);
 	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(who_init(&who, trace, &words[i], 1, &wrong), i < 4 ? -ENOENT : 0);
+		assert_int_equal(thread_filter_init(&filter, trace, &words[i], 1, &wrong),
+		                 i < 4 ? -ENOENT : 0);
 		assert_ptr_equal(wrong, words[i]);
-		who_fini(&who);
+		thread_filter_fini(&filter);
 	}
 	trace_close(trace);
 	world_close(&w);

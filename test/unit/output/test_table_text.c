@@ -210,7 +210,8 @@ static void heads_tell_of_the_run(void **state)
 	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
 	hmb_close_lowest(w.hmb, 0, 2001000, HMB_CAUSE_MEMORY);
-	options.part = &(struct part){.from = run->start + WEIGHT, .to = run->start + 10 * WEIGHT};
+	options.selection =
+		&(struct selection){.from = run->start + WEIGHT, .to = run->start + 10 * WEIGHT};
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (killed by signal 15)\n"
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"

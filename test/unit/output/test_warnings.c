@@ -350,8 +350,8 @@ static void different_periods_are_told(void **state)
 
 static void ticks_that_the_kernel_skipped_are_told(void **state)
 {
-	const struct part most = {.from = 1, .to = UINT64_MAX};
-	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .part = &most};
+	const struct selection most = {.from = 1, .to = UINT64_MAX};
+	struct profile_config part = {.keys = PROFILE_BY_SYMBOL, .selection = &most};
 	const struct profile_config alone = {.keys = PROFILE_BY_SYMBOL, .sampled_alone = true};
 	struct trace_event *clock;
 	struct world w;

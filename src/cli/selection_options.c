@@ -1,4 +1,4 @@
-#include "cli/part_options.h"
+#include "cli/selection_options.h"
 
 #include "cli/open_trace.h"
 #include "cli/say.h"
@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-int part_options_init(struct part_options *options, int argc)
+int selection_options_init(struct selection_options *options, int argc)
 {
-	*options = (struct part_options){0};
+	*options = (struct selection_options){0};
 	options->only = calloc((size_t)argc + 1, sizeof(*options->only));
 	return options->only ? 0 : -ENOMEM;
 }
 
-int part_options_parse(struct part_options *options, int key, char *arg)
+int selection_options_parse(struct selection_options *options, int key, char *arg)
 {
 	switch (key) {
 	case OPT_TIME:
@@ -31,11 +31,11 @@ int part_options_parse(struct part_options *options, int key, char *arg)
 	}
 }
 
-void part_options_fini(struct part_options *options)
+void selection_options_fini(struct selection_options *options)
 {
-	who_fini(&options->who);
+	thread_filter_fini(&options->filter);
 	free(options->only);
-	*options = (struct part_options){0};
+	*options = (struct selection_options){0};
 }
 
 /* --- when ------------------------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ static int parse_time(const struct trace_run *run, const char *text, uint64_t *t
 	return 0;
 }
 
-static int parse_span(const struct trace_run *run, const char *text, struct part *part)
+static int parse_span(const struct trace_run *run, const char *text, struct selection *selection)
 {
 	char from[64];
 	const char *comma = strchr(text, ',');
@@ -93,20 +93,20 @@ static int parse_span(const struct trace_run *run, const char *text, struct part
 		return -EINVAL;
 	memcpy(from, text, (size_t)(comma - text));
 	from[comma - text] = 0;
-	if (parse_time(run, from, &part->from) || parse_time(run, comma + 1, &part->to) ||
-	    part->from >= part->to)
+	if (parse_time(run, from, &selection->from) || parse_time(run, comma + 1, &selection->to) ||
+	    selection->from >= selection->to)
 		return -EINVAL;
-	if (part->from > run->end && trace_wall(run))
+	if (selection->from > run->end && trace_wall(run))
 		return -ERANGE;
 	/* The last sample belongs to the last part. */
-	if (part->to >= run->end && trace_wall(run))
-		part->to = UINT64_MAX;
+	if (selection->to >= run->end && trace_wall(run))
+		selection->to = UINT64_MAX;
 	return 0;
 }
 
-static int choose_span(const struct trace_run *run, const char *text, struct part *part)
+static int choose_span(const struct trace_run *run, const char *text, struct selection *selection)
 {
-	int err = parse_span(run, text, part);
+	int err = parse_span(run, text, selection);
 	char length[TEXT_SIZE];
 
 	if (err == -ERANGE) {
@@ -144,10 +144,12 @@ static void say_nobody(const struct trace *trace, const char *path, const char *
 		    rank ? "--per-rank" : "--sort comm, process, thread or cpu");
 }
 
-static int choose_who(struct part_options *options, const struct trace *trace, const char *path)
+static int choose_filter(struct selection_options *options, const struct trace *trace,
+                         const char *path)
 {
 	const char *wrong = NULL;
-	int err = who_init(&options->who, trace, options->only, options->nr_only, &wrong);
+	int err = thread_filter_init(&options->filter, trace, options->only, options->nr_only,
+	                             &wrong);
 
 	if (err == -EINVAL)
 		say("'%s' does not say whom to show; --only takes comm=NAME, process=PID, "
@@ -158,16 +160,16 @@ static int choose_who(struct part_options *options, const struct trace *trace, c
 	else if (err)
 		reading_done(path, err);
 	else
-		options->chosen.who = &options->who;
+		options->chosen.filter = &options->filter;
 	return err;
 }
 
-int part_choose(struct part_options *options, const struct trace *trace, const char *path,
-                const struct part **part)
+int selection_choose(struct selection_options *options, const struct trace *trace, const char *path,
+                     const struct selection **selection)
 {
-	options->chosen = (struct part){.to = UINT64_MAX};
-	*part = part_wanted(options) ? &options->chosen : NULL;
+	options->chosen = (struct selection){.to = UINT64_MAX};
+	*selection = selection_wanted(options) ? &options->chosen : NULL;
 	if (options->time && choose_span(trace_run(trace), options->time, &options->chosen))
 		return -EINVAL;
-	return options->nr_only ? choose_who(options, trace, path) : 0;
+	return options->nr_only ? choose_filter(options, trace, path) : 0;
 }

@@ -1,0 +1,44 @@
+/* The options that choose a part of a trace. Their meaning depends on the trace. */
+#ifndef CLI_SELECTION_OPTIONS_H
+#define CLI_SELECTION_OPTIONS_H
+
+#include "trace/selection.h"
+
+/* All zeros: no part was asked for. */
+struct selection_options {
+	const char *time;  /* FROM,TO */
+	const char **only; /* words for thread_filter_init() */
+	unsigned nr_only;
+	struct thread_filter filter;
+	struct selection chosen;
+};
+
+static inline bool selection_wanted(const struct selection_options *options)
+{
+	return options->time || options->nr_only;
+}
+
+enum { OPT_TIME = 0x300, OPT_ONLY }; /* larger than the option keys of all commands */
+
+/* The options' entries in a command's option table, without the group. */
+#define TIME_OPTION \
+	"time", OPT_TIME, "FROM,TO", 0, "only this part: seconds since the start, or 25%"
+#define ONLY_OPTION                 \
+	"only", OPT_ONLY, "WHO", 0, \
+		"only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again"
+
+/* Allocates room for all words of a command line. Returns 0 or -ENOMEM. */
+int selection_options_init(struct selection_options *options, int argc);
+/* Takes an option of this kind; returns ARGP_ERR_UNKNOWN for other options. */
+int selection_options_parse(struct selection_options *options, int key, char *arg);
+void selection_options_fini(struct selection_options *options);
+
+/*
+ * Finds the chosen part of the trace at path; *selection is NULL for the whole trace and is valid
+ * as long as the options. Returns 0, or after an error message -ENOMEM, -EINVAL (invalid syntax) or
+ * -ENOENT (there is no such selection).
+ */
+int selection_choose(struct selection_options *options, const struct trace *trace, const char *path,
+                     const struct selection **selection);
+
+#endif
