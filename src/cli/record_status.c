@@ -96,9 +96,9 @@ void status_show(struct session *s)
 	text_bytes(budget, s->config->budget);
 	text_quantity(
 		time,
-		(double)(s->sampling ? sampler_now() - s->start : wakers_starts_in(&s->wakers)),
+		(double)(s->started ? sampler_now() - s->start : wakers_starts_in(&s->wakers)),
 		TRACE_NS);
-	if (s->sampling)
+	if (s->started)
 		snprintf(line, sizeof(line), "adaptrace: %s, %s, %s of %s", time, rate, used,
 		         budget);
 	else

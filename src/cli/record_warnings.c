@@ -24,7 +24,7 @@ static void warn_of_silence(const struct session *s)
 	const struct trace_event *event;
 	char text[WARNING_SIZE];
 
-	if (!s->sampling) {
+	if (!s->started) {
 		warn_of_delay(s);
 		return;
 	}
@@ -33,7 +33,7 @@ static void warn_of_silence(const struct session *s)
 		if (!event || event->taken || event->exact)
 			continue;
 		warning_of_silence(text, s->config->events[e].name, event,
-		                   s->way != SAMPLER_LADDER);
+		                   s->sampling.way != SAMPLER_LADDER);
 		say("%s", text);
 	}
 }
@@ -177,10 +177,10 @@ void session_warn(const struct session *s)
 	warn_of_counters(s);
 	warn_of_silence(s);
 	say_flags(tables_run(s->tables)->flags & meanwhile);
-	if (s->too_expensive)
+	if (s->sampling.too_expensive)
 		say("samples of %s were more than --max-overhead allows, and its period could not "
 		    "become longer: a longer one from the start (-c) costs less",
-		    s->too_expensive);
+		    s->sampling.too_expensive);
 	warn_of_unobserved(s);
 	warn_of_left_behind(s);
 	say_cut_stacks(tables_run(s->tables));

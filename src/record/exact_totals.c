@@ -83,7 +83,7 @@ void exact_total(struct session *s)
 {
 	bool told;
 
-	if (s->way == SAMPLER_CGROUP || !s->config->command)
+	if (s->sampling.way == SAMPLER_CGROUP || !s->config->command)
 		return;
 	told = s->tasks.nr_told || !s->tasks.nr_ended;
 	if (told && believable(s))

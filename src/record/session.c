@@ -90,7 +90,7 @@ static int finish(struct session *s)
 
 	session_allow_stop(s);
 	session_forget_signals(s);
-	if (!s->sampling)
+	if (!s->started)
 		session_note_early_end(s);
 	summary_totals(s);
 	if (save_trace(s, &bytes))
@@ -168,7 +168,7 @@ static int record_launched(struct session *s)
 	 * With inherited events the target had better be none that has the ones we hold: they cost
 	 * it more at a context switch, and alone would not tell their total at its end.
 	 */
-	if (s->way == SAMPLER_LADDER)
+	if (s->sampling.way == SAMPLER_LADDER)
 		err = launch_replace(&s->launch);
 	s->target_fd = s->launch.pidfd;
 	if (!err && !s->config->wide)

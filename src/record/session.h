@@ -36,6 +36,21 @@ struct session_source {
 	unsigned shift;
 };
 
+/*
+ * How a session samples: what is in force, where the configuration says what was asked for. The
+ * functions of sampling.c change it.
+ */
+struct sampling {
+	enum sampler_way way;
+	unsigned nr_counters; /* counters of the configuration, or 0: they cannot be read */
+	/* shift that the kernel uses, or was last asked to use */
+	unsigned shift[SAMPLER_MAX_EVENTS];
+	bool one_kind;                        /* only one of several kinds of cores is sampled */
+	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
+	/* an event that cannot slow down as the guard wants; NULL: none */
+	const char *too_expensive;
+};
+
 struct session {
 	const struct record_config *config;
 
@@ -53,13 +68,7 @@ struct session {
 	struct sample_stack stack;
 	struct sampler *sampler;
 
-	/* How it samples. */
-	enum sampler_way way;
-	/* number of counters of the configuration, or 0: they cannot be read */
-	unsigned nr_counters;
-	/* shift that the kernel uses, or was last asked to use */
-	unsigned shift[SAMPLER_MAX_EVENTS];
-	bool one_kind; /* only one of several kinds of cores is sampled */
+	struct sampling sampling;
 
 	/* State that results from the samples. */
 	struct session_source *sources; /* [event][cpu] */
@@ -70,14 +79,11 @@ struct session {
 	 * for events of which every occurrence is sampled.
 	 */
 	uint64_t before_exec[SAMPLER_MAX_EVENTS];
-	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
-	const char
-		*too_expensive; /* an event that cannot slow down as the guard wants; NULL: none */
 	bool noted_modules[FRAME_MAX_MODULES]; /* modules that are in the tables */
 	size_t buffer_size;                    /* size of the buffer if memory is never refused */
 
 	/* Progress of the recording. */
-	bool sampling;       /* sampling has started */
+	bool started;        /* sampling has started */
 	bool over;           /* the target has ended, or the recorder was asked to end */
 	bool until_ended;    /* the command whose end ends the recording has ended */
 	unsigned status_row; /* row of the terminal with the status line; 0: none */
@@ -110,7 +116,7 @@ int session_run(const struct record_config *config, const sigset_t *mask);
 /* Returns a remedy for a recording that cannot be set up because of this -errno: "; ..." or "". */
 const char *session_remedy(int err);
 
-/* --- before it samples ------------------------------------------------------------------------ */
+/* --- how it samples: sampling.c -------------------------------------------------------------- */
 
 /* How to sample: by a cgroup of the target's own where that is permitted, else by the ladder. */
 void session_choose_way(struct session *session);
@@ -120,6 +126,23 @@ void session_join_cgroup(struct session *session);
 void session_note_cores(struct session *session);
 /* Checks that the requested counters can be read with the chosen way; reports it if not. */
 void session_choose_counters(struct session *session);
+/* Chooses the shifts that clocks start with. */
+void session_choose_shifts(struct session *session);
+/*
+ * Closes the levels below the initial shifts. The guard's demand before the start counts as a
+ * reduction like any other.
+ */
+void session_close_first_levels(struct session *session);
+/* Lets the kernel follow the buffer, whose floor of this event has risen. */
+void session_follow_floor(struct session *session, unsigned event);
+/*
+ * Sampling costs too much: closes a level of the event of which most samples came, of those where
+ * that helps. The kernel follows at its next sample.
+ */
+void session_slow_down(struct session *session);
+
+/* --- before it samples ------------------------------------------------------------------------ */
+
 /*
  * Measures the price of a sample and makes the buffer, the tables and what names need. 0, or
  * -errno: session_run() says why, except for -EEXIST, another recorder of the trace.
@@ -173,11 +196,6 @@ void session_drain(struct session *session, bool all);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_source *source);
-/*
- * Sampling costs too much: closes a level of the event of which most samples came, of those where
- * that helps. The kernel follows at its next sample.
- */
-void session_slow_down(struct session *session);
 
 /* --- at its end ------------------------------------------------------------------------------- */
 

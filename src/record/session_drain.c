@@ -2,13 +2,6 @@
 #include "symbolize/modules/kernel_code.h"
 
 /*
- * Once the kernel cannot sample an event less often, the cost for the target stays. Closing levels
- * then saves only the recorder's time for unwinding. After this many further levels a sixteenth of
- * that time is left, which does not justify losing more samples.
- */
-#define LEVELS_FOR_OURSELVES 4
-
-/*
  * The kernel tells of lost samples with the next that finds room, which on a CPU that the target
  * seldom uses is long after. What may have been lost before sampling was slowed down is no reason
  * to do so once more: else one stall of ours would be one for every CPU.
@@ -89,34 +82,4 @@ void session_drain(struct session *s, bool all)
 		count_trouble(s, &record, &source);
 	}
 	end_others(s, &others_since);
-}
-
-/* Whether it saves anything to close one more level of an event. */
-static bool can_slow_down(const struct session *s, unsigned event)
-{
-	return hmb_floor(s->hmb, event) < sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
-}
-
-void session_slow_down(struct session *s)
-{
-	unsigned busiest = 0, dearest = 0;
-	uint64_t most = 0, all = 0;
-
-	for (unsigned e = 0; e < s->config->nr_events; e++) {
-		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->guarded[e];
-
-		s->guarded[e] += rate;
-		if (rate > all) {
-			all = rate;
-			dearest = e;
-		}
-		if (rate > most && can_slow_down(s, e)) {
-			most = rate;
-			busiest = e;
-		}
-	}
-	if (all && !can_slow_down(s, dearest))
-		s->too_expensive = s->config->events[dearest].name;
-	if (most)
-		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
 }

@@ -107,8 +107,8 @@ static void look_for_target(struct session *s)
 {
 	uint32_t *flags = &tables_run(s->tables)->flags;
 
-	if (s->way != SAMPLER_CGROUP || s->config->wide || *flags & TRACE_RUN_LEFT_CGROUP ||
-	    (s->ticks >= SOON && s->ticks % SELDOM))
+	if (s->sampling.way != SAMPLER_CGROUP || s->config->wide ||
+	    *flags & TRACE_RUN_LEFT_CGROUP || (s->ticks >= SOON && s->ticks % SELDOM))
 		return;
 	if (!cgroup_holds(&s->cgroup, s->launch.pid))
 		*flags |= TRACE_RUN_LEFT_CGROUP;
@@ -122,8 +122,9 @@ static void look_for_others(struct session *s)
 {
 	uint32_t *flags = &tables_run(s->tables)->flags;
 
-	if (s->way == SAMPLER_CGROUP && !s->config->wide && !(*flags & TRACE_RUN_MISSED_CPU) &&
-	    !sampler_lost_records(s->sampler) && tasks_left(&s->tasks, &s->cgroup))
+	if (s->sampling.way == SAMPLER_CGROUP && !s->config->wide &&
+	    !(*flags & TRACE_RUN_MISSED_CPU) && !sampler_lost_records(s->sampler) &&
+	    tasks_left(&s->tasks, &s->cgroup))
 		*flags |= TRACE_RUN_LEFT_CGROUP;
 }
 
@@ -139,7 +140,7 @@ unsigned session_cpus_in_use(const struct session *s)
 {
 	unsigned cpus = sampler_nr_sampled(s->sampler), tasks = HASH_COUNT(s->tasks.tasks);
 
-	return s->way == SAMPLER_LADDER && tasks < cpus ? tasks : cpus;
+	return s->sampling.way == SAMPLER_LADDER && tasks < cpus ? tasks : cpus;
 }
 
 static void look_at_cost(struct session *s)
@@ -167,7 +168,7 @@ void session_pace(struct session *s)
 	uint64_t ended = s->tasks.nr_ended - s->seen_ended;
 
 	s->seen_ended = s->tasks.nr_ended;
-	if (s->way == SAMPLER_LADDER && ended >= MANY_ENDED)
+	if (s->sampling.way == SAMPLER_LADDER && ended >= MANY_ENDED)
 		wakers_nap(&s->wakers, s->sampler);
 	else
 		wakers_wake(&s->wakers, s->sampler);
@@ -177,7 +178,7 @@ static void on_tick(struct session *s)
 {
 	if (!wakers_expired(s->wakers.tick_fd))
 		return;
-	if (s->sampling)
+	if (s->started)
 		look_at_cost(s);
 	look_at_switches(s);
 	look_for_target(s);

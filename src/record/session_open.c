@@ -4,9 +4,7 @@
 #include "record/memory_room.h"
 #include "cli/say.h"
 #include "record/session.h"
-#include "output/text/text.h"
 #include "perf/sampler/cost.h"
-#include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
 #include "symbolize/unwind/arch.h"
 
@@ -24,58 +22,6 @@
 #define RING_TOTAL ((size_t)128 << 20)
 #define RING_MOST  ((size_t)4 << 20)
 #define RING_LEAST ((size_t)256 << 10)
-
-void session_choose_way(struct session *s)
-{
-	struct permission permission;
-
-	s->way = SAMPLER_LADDER;
-	if (s->config->wide) {
-		s->way = SAMPLER_CGROUP;
-		return;
-	}
-	permission_read(&permission);
-	if (s->config->inherit || !s->config->command ||
-	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
-		return;
-	if (cgroup_probe(&s->cgroup))
-		cgroup_remove(&s->cgroup);
-	else
-		s->way = SAMPLER_CGROUP;
-}
-
-void session_join_cgroup(struct session *s)
-{
-	if (s->cgroup.fd < 0 || s->launch.in_cgroup || !cgroup_add(&s->cgroup, s->launch.pid))
-		return;
-	cgroup_remove(&s->cgroup);
-	s->way = SAMPLER_LADDER;
-}
-
-void session_note_cores(struct session *s)
-{
-	unsigned kinds = s->way == SAMPLER_LADDER ? machine_core_kinds() : 1;
-	struct advice advice = {ADVICE_NONE};
-
-	for (unsigned e = 0; e < s->config->nr_events && !s->one_kind; e++) {
-		const struct event *event = &s->config->events[e];
-
-		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
-		s->one_kind = advice.topic != ADVICE_NONE;
-	}
-	say_advice("", &advice);
-}
-
-void session_choose_counters(struct session *s)
-{
-	const struct advice advice = {ADVICE_NO_GROUPS};
-
-	s->nr_counters = s->config->nr_counters;
-	if (!s->nr_counters || s->way == SAMPLER_CGROUP || counters_inheritable())
-		return;
-	say_advice("recording without --counters: ", &advice);
-	s->nr_counters = 0;
-}
 
 static uint64_t sample_price(const struct record_config *config)
 {
@@ -116,27 +62,27 @@ static bool session_knows_rules(const struct record_config *config)
 	return config->stack.mode == TRACE_STACKS_DWARF || config->stack.mode == TRACE_STACKS_FP;
 }
 
-static void configure_stacks(const struct session *s, struct sampler_config *sampling)
+static void configure_stacks(const struct session *s, struct sampler_config *wanted)
 {
 	const struct record_config *config = s->config;
 	bool kernel = false;
 
 	for (unsigned e = 0; e < config->nr_events; e++)
 		kernel |= !config->events[e].attr.exclude_kernel;
-	sampling->kernel_code = kernel;
+	wanted->kernel_code = kernel;
 	if (config->stack.mode == TRACE_STACKS_NONE)
 		return;
-	sampling->max_stack = config->stack.mode == TRACE_STACKS_FP ? config->stack.max : 0;
-	sampling->kernel_chain = kernel;
-	sampling->branches = config->stack.mode == TRACE_STACKS_LBR;
-	sampling->user_chain = config->stack.mode == TRACE_STACKS_FP || sampling->branches;
+	wanted->max_stack = config->stack.mode == TRACE_STACKS_FP ? config->stack.max : 0;
+	wanted->kernel_chain = kernel;
+	wanted->branches = config->stack.mode == TRACE_STACKS_LBR;
+	wanted->user_chain = config->stack.mode == TRACE_STACKS_FP || wanted->branches;
 	if (session_unwinds(config))
-		sampling->regs = unwind_regs_mask();
+		wanted->regs = unwind_regs_mask();
 	if (config->stack.mode != TRACE_STACKS_DWARF)
 		return;
-	sampling->stack_size = config->stack.size;
-	sampling->copy_size = stack_copy_size;
-	sampling->copy_arg = s;
+	wanted->stack_size = config->stack.size;
+	wanted->copy_size = stack_copy_size;
+	wanted->copy_arg = s;
 }
 
 /*
@@ -172,8 +118,8 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 {
 	const struct record_config *config = s->config;
 	const struct cpu_list likely = likely_cpus(config);
-	struct sampler_config sampling = {
-		.way = s->way,
+	struct sampler_config wanted = {
+		.way = s->sampling.way,
 		.cgroup = s->cgroup.fd,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
@@ -181,26 +127,26 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.cpus = config->some_cpus ? &config->cpus : NULL,
 		.likely = &likely,
 		.on_exec = config->command && !config->delay,
-		.totals = s->way == SAMPLER_LADDER && config->command
+		.totals = s->sampling.way == SAMPLER_LADDER && config->command
 	                          ? sampler_possible_totals(&config->events[0])
 	                          : SAMPLER_NO_TOTALS,
 		.events = config->events,
 		.nr_events = config->nr_events,
 		.counters = config->counters,
-		.nr_counters = s->nr_counters,
+		.nr_counters = s->sampling.nr_counters,
 		.spread = !config->period,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};
 	char why[WHY_SIZE];
 
-	configure_stacks(s, &sampling);
+	configure_stacks(s, &wanted);
 	for (unsigned e = 0; e < config->nr_events; e++) {
-		sampling.base_period[e] =
+		wanted.base_period[e] =
 			period_base(&config->events[e], config->frequency, config->period);
-		sampling.shift[e] = s->shift[e];
+		wanted.shift[e] = s->sampling.shift[e];
 	}
-	s->tasks.by_switches = sampling.totals == SAMPLER_TOTALS_BY_SWITCHES;
-	s->sampler = sampler_open(&sampling, why);
+	s->tasks.by_switches = wanted.totals == SAMPLER_TOTALS_BY_SWITCHES;
+	s->sampler = sampler_open(&wanted, why);
 	if (s->sampler)
 		return 0;
 	say("%s", why);
@@ -306,7 +252,7 @@ static unsigned time_shift(const struct session *s, unsigned number)
 	uint64_t period = event->unit == EVENT_COUNT
 	                          ? 100000
 	                          : period_base(event, config->frequency, config->period)
-	                                    << s->shift[number];
+	                                    << s->sampling.shift[number];
 	unsigned shift = 0;
 
 	while (shift < 20 && (uint64_t)724 << shift <= period)
@@ -319,10 +265,11 @@ static void configure_events(const struct session *s, struct hmb_config *buffer)
 	for (unsigned e = 0; e < s->config->nr_events; e++)
 		buffer->kinds[e] = (struct hmb_kind_config){
 			.time_shift = time_shift(s, e),
-			.stream_owner = s->way == SAMPLER_CGROUP ? STREAM_OF_CPU : STREAM_OF_THREAD,
+			.stream_owner = s->sampling.way == SAMPLER_CGROUP ? STREAM_OF_CPU
+		                                                          : STREAM_OF_THREAD,
 		};
-	if (s->nr_counters)
-		buffer->kinds[0].nr_counters = 1 + s->nr_counters;
+	if (s->sampling.nr_counters)
+		buffer->kinds[0].nr_counters = 1 + s->sampling.nr_counters;
 }
 
 static int open_buffer(struct session *s)
@@ -362,7 +309,7 @@ static int open_names(struct session *s)
 	if (!s->modules || module_table_read_aside(s->modules, FILE_PATIENCE_MS))
 		return -ENOMEM;
 	tasks_init(&s->tasks, s->tables, s->modules,
-	           s->way == SAMPLER_LADDER ? s->config->nr_events : 0, forget_task, s);
+	           s->sampling.way == SAMPLER_LADDER ? s->config->nr_events : 0, forget_task, s);
 	s->tasks.scale = s->config->events[0].scale;
 	s->tasks.user_only = s->tasks.inherited && s->config->events[0].unit == EVENT_NS &&
 	                     s->config->events[0].attr.exclude_kernel;
@@ -382,64 +329,10 @@ int session_open_sources(struct session *s)
 	if (!s->sources)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		s->sources[i].stream = stream_start(s->config->seed, s->nr_streams++,
-		                                    s->shift[i / sampler_nr_cpus(s->sampler)]);
+		s->sources[i].stream =
+			stream_start(s->config->seed, s->nr_streams++,
+		                     s->sampling.shift[i / sampler_nr_cpus(s->sampler)]);
 	return 0;
-}
-
-static bool is_asked(const struct record_config *config, const struct event *event)
-{
-	return event->freq || event->period || config->frequency > 0 || config->period;
-}
-
-/* Nobody needs to know it of the default, which is only where to begin. */
-static void say_slower(const struct record_config *config, const struct event *event,
-                       uint64_t period)
-{
-	char rate[TEXT_SIZE];
-
-	if (!is_asked(config, event))
-		return;
-	text_rate(rate, period, TRACE_NS);
-	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
-	    "of the time, which --max-overhead 0 permits",
-	    event->name, rate, 100 * config->max_overhead);
-}
-
-static unsigned count_clocks(const struct record_config *config)
-{
-	unsigned nr = 0;
-
-	for (unsigned e = 0; e < config->nr_events; e++)
-		nr += config->events[e].unit == EVENT_NS;
-	return nr;
-}
-
-/* Where clocks start. */
-static void choose_shifts(struct session *s)
-{
-	const struct record_config *config = s->config;
-	struct advice advice = {ADVICE_NONE};
-	int64_t rate = machine_max_sample_rate();
-	struct guard any_rate;
-
-	s->guard.nr_clocks = count_clocks(config);
-	any_rate = s->guard;
-	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
-	for (unsigned e = 0; e < config->nr_events; e++) {
-		const struct event *event = &config->events[e];
-		uint64_t base;
-
-		if (event->unit != EVENT_NS)
-			continue;
-		base = period_base(event, config->frequency, config->period);
-		s->shift[e] = guard_initial_shift(&s->guard, base);
-		if (s->shift[e] > guard_initial_shift(&any_rate, base))
-			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
-		else if (s->shift[e])
-			say_slower(config, event, base << s->shift[e]);
-	}
-	say_advice("", &advice);
 }
 
 int session_open(struct session *s)
@@ -447,7 +340,7 @@ int session_open(struct session *s)
 	int err;
 
 	guard_init(&s->guard, s->config->max_overhead, sample_price(s->config));
-	choose_shifts(s);
+	session_choose_shifts(s);
 	err = open_tables(s);
 	if (!err)
 		err = open_buffer(s);

@@ -4,7 +4,7 @@
 static struct stream *stream_of(struct session *s, struct session_source *kept, struct task *task,
                                 const struct sampler_source *source)
 {
-	if (s->way == SAMPLER_CGROUP)
+	if (s->sampling.way == SAMPLER_CGROUP)
 		return &kept->stream;
 	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
 	 * with each sample. */
@@ -70,17 +70,6 @@ static unsigned next_level(struct session *s, struct stream *stream,
 	return stream_next_count(stream, base, period);
 }
 
-/* Lets the kernel follow the buffer. */
-static void follow_floor(struct session *s, unsigned event)
-{
-	unsigned floor = hmb_floor(s->hmb, event);
-
-	if (floor <= s->shift[event])
-		return;
-	s->shift[event] = floor;
-	sampler_slow(s->sampler, event, floor);
-}
-
 /* The first clock, if there is one, tells the target's time. */
 static void tell_guard(struct session *s, const struct sampler_source *source, uint64_t period)
 {
@@ -104,7 +93,7 @@ static const uint64_t *in_units(struct session *s, const uint64_t *counts)
 	const struct record_config *config = s->config;
 
 	s->counts[0] = counts[0] * config->events[0].scale;
-	for (unsigned i = 0; i < s->nr_counters; i++)
+	for (unsigned i = 0; i < s->sampling.nr_counters; i++)
 		s->counts[1 + i] = counts[1 + i] * config->counters[i].scale;
 	return s->counts;
 }
@@ -113,13 +102,13 @@ static const uint64_t *in_units(struct session *s, const uint64_t *counts)
 static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
                              const struct sampler_source *source)
 {
-	unsigned nr = 1 + s->nr_counters;
+	unsigned nr = 1 + s->sampling.nr_counters;
 
-	if (s->way == SAMPLER_LADDER && !task->counters) {
+	if (s->sampling.way == SAMPLER_LADDER && !task->counters) {
 		task->counters = counter_sums_new();
 		task->counted_thread = NO_THREAD;
 	}
-	if (s->way == SAMPLER_CGROUP || !task->counters) {
+	if (s->sampling.way == SAMPLER_CGROUP || !task->counters) {
 		counter_counts(s->counts, nr, record);
 		return in_units(s, s->counts);
 	}
@@ -170,7 +159,7 @@ static void take(struct session *s, struct task *task, const struct record *reco
 	tell_guard(s, source, period);
 	if (!source->event)
 		task->usage.sampled += period * event->scale;
-	if (s->nr_counters && !source->event)
+	if (s->sampling.nr_counters && !source->event)
 		sample.counters = count(s, task, record, source);
 	if (event->unit == EVENT_COUNT)
 		learn_interval(kept, record->time, source->shift);
@@ -179,7 +168,8 @@ static void take(struct session *s, struct task *task, const struct record *reco
 		find_place(s, task, record, &sample);
 	if (hmb_put(s->hmb, &sample))
 		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
-	follow_floor(s, sample.kind);
+	if (hmb_floor(s->hmb, sample.kind) > s->sampling.shift[sample.kind])
+		session_follow_floor(s, sample.kind);
 }
 
 void session_sample(struct session *s, const struct record *record,

@@ -43,17 +43,6 @@ static void hurry(void)
 		syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
-/*
- * Closes the levels below the initial shift. The guard's demand before the start counts as a
- * reduction like any other.
- */
-static void put_first_reductions(struct session *s)
-{
-	for (unsigned e = 0; e < s->config->nr_events; e++)
-		while (hmb_floor(s->hmb, e) < s->shift[e])
-			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
-}
-
 /* Restarts the counts of time, tasks and CPU time of the target and the recorder. */
 static void count_from_now(struct session *s)
 {
@@ -62,7 +51,7 @@ static void count_from_now(struct session *s)
 	s->start = s->guard.since = sampler_now();
 	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
 	s->guard.others_ns = 0;
-	put_first_reductions(s);
+	session_close_first_levels(s);
 }
 
 static int begin(struct session *s)
@@ -73,7 +62,7 @@ static int begin(struct session *s)
 	err = sampler_enable(s->sampler);
 	if (!err)
 		err = wakers_end_after(&s->wakers, s->config->duration);
-	s->sampling = !err;
+	s->started = !err;
 	return err;
 }
 

@@ -26,7 +26,7 @@
 /* Whether an event can be opened once more, to copy more. */
 static bool can_grow(const struct session *s)
 {
-	return s->way == SAMPLER_CGROUP && !s->nr_counters;
+	return s->sampling.way == SAMPLER_CGROUP && !s->sampling.nr_counters;
 }
 
 /* The largest copies of which so many find room. */
@@ -85,7 +85,7 @@ static double rate_at_start(const struct session *s)
 	for (unsigned e = 0; e < config->nr_events; e++)
 		rate += 1e9 /
 		        (double)(period_base(&config->events[e], config->frequency, config->period)
-		                 << s->shift[e]);
+		                 << s->sampling.shift[e]);
 	return rate;
 }
 
@@ -113,7 +113,8 @@ static double rate_of(const struct session *s, uint64_t elapsed)
 	for (unsigned e = 0; e < s->config->nr_events; e++) {
 		if (s->config->events[e].unit == EVENT_COUNT)
 			return (double)s->stack.copy.samples * 1e9 / (double)elapsed;
-		rate += 1e9 / (double)(sampler_base_period(s->sampler, e, 0) << s->shift[e]);
+		rate += 1e9 /
+		        (double)(sampler_base_period(s->sampler, e, 0) << s->sampling.shift[e]);
 	}
 	return rate;
 }

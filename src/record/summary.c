@@ -149,7 +149,7 @@ static void describe_event(struct session *s, unsigned e)
 	event->name = tables_string(s->tables, s->config->events[e].name);
 	event->unit = s->config->events[e].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT;
 	event->base_period = sampler_base_period(s->sampler, e, 0) * scale;
-	event->initial_shift = s->shift[e];
+	event->initial_shift = s->sampling.shift[e];
 	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++) {
 		struct trace_stream *stream = tables_add_stream(s->tables);
 
@@ -235,11 +235,11 @@ static uint32_t first_flags(const struct session *s)
 {
 	const struct record_config *config = s->config;
 
-	return (s->way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
+	return (s->sampling.way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
 	       (config->data ? TRACE_RUN_DATA : 0U) | (config->wide ? TRACE_RUN_WIDE : 0U) |
 	       (config->wide || config->command ? 0U : TRACE_RUN_ATTACHED) |
 	       (config->user_only ? TRACE_RUN_USER_ONLY : 0U) |
-	       (s->one_kind ? TRACE_RUN_ONE_KIND : 0U);
+	       (s->sampling.one_kind ? TRACE_RUN_ONE_KIND : 0U);
 }
 
 /* Stores what is sampled: a command, processes or CPUs. */
@@ -277,7 +277,7 @@ void summary_start(struct session *s)
 	describe_calls(s);
 	if (!s->calls)
 		describe_rank(s, run->pid);
-	for (unsigned i = 0; i < s->nr_counters; i++)
+	for (unsigned i = 0; i < s->sampling.nr_counters; i++)
 		describe_counter(s, &config->counters[i]);
 }
 
@@ -301,7 +301,7 @@ void summary_progress(struct session *s)
 	struct trace_run *run = tables_run(s->tables);
 	struct rusage usage;
 
-	if (s->sampling)
+	if (s->started)
 		run->end = sampler_now();
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);

@@ -132,7 +132,7 @@ static struct world *world_new(void)
 	open_buffer(s);
 	s->config = &w->config;
 	s->sampler = &w->sampler;
-	s->way = SAMPLER_LADDER;
+	s->sampling.way = SAMPLER_LADDER;
 	s->sources = w->sources;
 	s->modules = module_table_new();
 	s->stack.config = s->config;

@@ -70,7 +70,7 @@ static int setup(void **state)
 	};
 	s->config = &w->config;
 	s->sampler = &w->sampler;
-	s->way = SAMPLER_LADDER;
+	s->sampling.way = SAMPLER_LADDER;
 	s->modules = module_table_new();
 	s->tables = tables_in_folder(w->folder, 64 << 10);
 	tasks_init(&s->tasks, s->tables, s->modules, 1, NULL, NULL);
@@ -341,9 +341,9 @@ static void other_ways_are_left_alone(void **state)
 	run_child(&w->session.tasks, PID + 1, "child", 5000, false);
 	close(w->sampler.exact_fd);
 	w->sampler.exact_fd = -1;
-	w->session.way = SAMPLER_CGROUP;
+	w->session.sampling.way = SAMPLER_CGROUP;
 	exact_total(&w->session);
-	w->session.way = SAMPLER_LADDER;
+	w->session.sampling.way = SAMPLER_LADDER;
 	w->config.command = NULL;
 	exact_total(&w->session);
 	check(w, "child", true, 5000);

@@ -77,7 +77,7 @@ static int setup(void **state)
 	w->config.nr_events = NR_EVENTS;
 	s->config = &w->config;
 	s->sampler = &w->sampler;
-	s->way = SAMPLER_LADDER;
+	s->sampling.way = SAMPLER_LADDER;
 	s->sources = w->sources;
 	s->target_fd = -1;
 	open_pipe(&w->signals[0], &w->signals[1]);
@@ -370,7 +370,7 @@ static void what_cannot_slow_down_keeps_samples(void **state)
 		tables_ledger(s->tables)->taken[0] += 10;
 		tables_ledger(s->tables)->taken[1] += 1000;
 		session_slow_down(s);
-		assert_int_equal(!s->too_expensive, window < 4);
+		assert_int_equal(!s->sampling.too_expensive, window < 4);
 		assert_int_equal(hmb_floor(s->hmb, 0), window < 4   ? 0
 		                                       : window < 8 ? window - 3
 		                                                    : 4);
@@ -470,7 +470,7 @@ static void tell_all(struct world *w, uint64_t *periods)
 	w->sampler.events[0].fds = w->sampler.events[1].fds = fds;
 	w->sampler.nr_targets = 1;
 	w->sampler.started = true;
-	s->way = w->sampler.way = SAMPLER_CGROUP;
+	s->sampling.way = w->sampler.way = SAMPLER_CGROUP;
 	s->before_exec[0] = 4;
 	summary_start(s);
 	summary_totals(s);
@@ -728,7 +728,7 @@ static void a_cgroup_needs_no_naps(void **state)
 {
 	struct world *w = *state;
 
-	w->session.way = SAMPLER_CGROUP;
+	w->session.sampling.way = SAMPLER_CGROUP;
 	open_loop(w);
 	tick(w, 1000);
 	assert_true(wakes(w, 0) && !is_armed(w->session.wakers.nap_fd));

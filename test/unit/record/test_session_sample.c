@@ -126,7 +126,7 @@ static int setup(void **state)
 	};
 	s->config = &w->config;
 	s->sampler = &w->sampler;
-	s->way = SAMPLER_LADDER;
+	s->sampling.way = SAMPLER_LADDER;
 	s->sources = w->sources;
 	s->modules = module_table_new();
 	assert_non_null(s->modules);
@@ -354,7 +354,7 @@ static void events_of_cpus_have_streams_of_cpus(void **state)
 	struct sampler_source source = {.event = 1, .cpu = 0};
 	struct record record = sample_at(1000, PID);
 
-	w->session.way = SAMPLER_CGROUP;
+	w->session.sampling.way = SAMPLER_CGROUP;
 	session_sample(&w->session, &record, &source);
 	take(w, 1, record);
 	take(w, 0, record);
@@ -410,8 +410,8 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 	assert_int_equal(task_of(w, PID)->usage.sampled, nr * PERIOD);
 	/* The kernel was asked to follow, as far as there are rungs for it: every second doubling.
 	 */
-	assert_int_equal(s->shift[0], 3);
-	assert_int_equal(s->shift[FAULTS], 0);
+	assert_int_equal(s->sampling.shift[0], 3);
+	assert_int_equal(s->sampling.shift[FAULTS], 0);
 	assert_int_equal(w->sampler.events[0].steps[w->sampler.events[0].nr_steps - 1].shift, 2);
 	assert_int_equal(w->sampler.events[0].nr_steps, 2);
 }
@@ -683,7 +683,7 @@ static void check_counts(const struct world *w, uint64_t own, uint64_t other)
 
 static void open_counters(struct world *w, uint32_t scale)
 {
-	w->config.nr_counters = w->session.nr_counters = 2;
+	w->config.nr_counters = w->session.sampling.nr_counters = 2;
 	w->config.counters[0].scale = scale;
 	w->config.counters[1].scale = 3 * scale;
 	open_buffer(w, 3);
@@ -762,7 +762,7 @@ static void counts_of_cpus_are_totals(void **state)
 	struct world *w = *state;
 
 	open_counters(w, 2);
-	w->session.way = SAMPLER_CGROUP;
+	w->session.sampling.way = SAMPLER_CGROUP;
 	take_counted(w, 1000, 100, 7);
 	check_counts(w, 100, 14);
 	take_counted(w, 2000, 90, 9);

@@ -15,7 +15,7 @@ static int setup(void **state)
 	(void)state;
 	config = (struct record_config){
 		.nr_events = 1, .events[0].unit = EVENT_NS, .stack.size = USUAL};
-	session = (struct session){.config = &config, .way = SAMPLER_LADDER};
+	session = (struct session){.config = &config, .sampling.way = SAMPLER_LADDER};
 	return 0;
 }
 
@@ -91,9 +91,9 @@ static void events_share_the_ring(void **state)
 static void what_can_grow_or_was_said_stays(void **state)
 {
 	(void)state;
-	session.way = SAMPLER_CGROUP;
+	session.sampling.way = SAMPLER_CGROUP;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
-	session.nr_counters = 1;
+	session.sampling.nr_counters = 1;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), MOST);
 	config.stack.fixed = true;
 	assert_int_equal(size_at(KHZ, 8192 * KIB), USUAL);
@@ -105,15 +105,15 @@ static void rings_have_room_for_copies_that_grow(void **state)
 	const size_t usual = 4096 * KIB, most = 65536 * KIB;
 
 	(void)state;
-	session.way = SAMPLER_CGROUP;
+	session.sampling.way = SAMPLER_CGROUP;
 	config.stack.mode = TRACE_STACKS_DWARF;
 	config.period = KHZ10;
 	assert_int_equal(stack_copy_ring(&session, usual, most), 2 * usual);
 	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual), 2 * usual);
 	assert_int_equal(stack_copy_ring(&session, usual, 2 * usual - 1), usual);
-	session.shift[0] = 1;
+	session.sampling.shift[0] = 1;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
-	session.shift[0] = 0;
+	session.sampling.shift[0] = 0;
 	config.nr_events = 2;
 	config.events[1].unit = EVENT_NS;
 	assert_int_equal(stack_copy_ring(&session, usual, most), 4 * usual);
@@ -123,7 +123,7 @@ static void rings_have_room_for_copies_that_grow(void **state)
 	config.stack.fixed = true;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
 	config.stack.fixed = false;
-	session.way = SAMPLER_LADDER;
+	session.sampling.way = SAMPLER_LADDER;
 	assert_int_equal(stack_copy_ring(&session, usual, most), usual);
 }
 

@@ -1,0 +1,167 @@
+/* The functions that change how a session samples: struct sampling. */
+#include "record/period.h"
+#include "cli/say.h"
+#include "record/session.h"
+#include "output/text/text.h"
+#include "perf/machine/machine.h"
+#include "perf/machine/permission.h"
+
+/*
+ * Once the kernel cannot sample an event less often, the cost for the target stays. Closing levels
+ * then saves only the recorder's time for unwinding. After this many further levels a sixteenth of
+ * that time is left, which does not justify losing more samples.
+ */
+#define LEVELS_FOR_OURSELVES 4
+
+/* --- before it samples ------------------------------------------------------------------------ */
+
+void session_choose_way(struct session *s)
+{
+	struct permission permission;
+
+	s->sampling.way = SAMPLER_LADDER;
+	if (s->config->wide) {
+		s->sampling.way = SAMPLER_CGROUP;
+		return;
+	}
+	permission_read(&permission);
+	if (s->config->inherit || !s->config->command ||
+	    !permission_has(&permission, PERMISSION_CPU, 0) || cgroup_create(&s->cgroup))
+		return;
+	if (cgroup_probe(&s->cgroup))
+		cgroup_remove(&s->cgroup);
+	else
+		s->sampling.way = SAMPLER_CGROUP;
+}
+
+void session_join_cgroup(struct session *s)
+{
+	if (s->cgroup.fd < 0 || s->launch.in_cgroup || !cgroup_add(&s->cgroup, s->launch.pid))
+		return;
+	cgroup_remove(&s->cgroup);
+	s->sampling.way = SAMPLER_LADDER;
+}
+
+void session_note_cores(struct session *s)
+{
+	unsigned kinds = s->sampling.way == SAMPLER_LADDER ? machine_core_kinds() : 1;
+	struct advice advice = {ADVICE_NONE};
+
+	for (unsigned e = 0; e < s->config->nr_events && !s->sampling.one_kind; e++) {
+		const struct event *event = &s->config->events[e];
+
+		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
+		s->sampling.one_kind = advice.topic != ADVICE_NONE;
+	}
+	say_advice("", &advice);
+}
+
+void session_choose_counters(struct session *s)
+{
+	const struct advice advice = {ADVICE_NO_GROUPS};
+
+	s->sampling.nr_counters = s->config->nr_counters;
+	if (!s->sampling.nr_counters || s->sampling.way == SAMPLER_CGROUP || counters_inheritable())
+		return;
+	say_advice("recording without --counters: ", &advice);
+	s->sampling.nr_counters = 0;
+}
+
+static bool is_asked(const struct record_config *config, const struct event *event)
+{
+	return event->freq || event->period || config->frequency > 0 || config->period;
+}
+
+/* Nobody needs to know it of the default, which is only where to begin. */
+static void say_slower(const struct record_config *config, const struct event *event,
+                       uint64_t period)
+{
+	char rate[TEXT_SIZE];
+
+	if (!is_asked(config, event))
+		return;
+	text_rate(rate, period, TRACE_NS);
+	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
+	    "of the time, which --max-overhead 0 permits",
+	    event->name, rate, 100 * config->max_overhead);
+}
+
+static unsigned count_clocks(const struct record_config *config)
+{
+	unsigned nr = 0;
+
+	for (unsigned e = 0; e < config->nr_events; e++)
+		nr += config->events[e].unit == EVENT_NS;
+	return nr;
+}
+
+void session_choose_shifts(struct session *s)
+{
+	const struct record_config *config = s->config;
+	struct advice advice = {ADVICE_NONE};
+	int64_t rate = machine_max_sample_rate();
+	struct guard any_rate;
+
+	s->guard.nr_clocks = count_clocks(config);
+	any_rate = s->guard;
+	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		const struct event *event = &config->events[e];
+		uint64_t base;
+
+		if (event->unit != EVENT_NS)
+			continue;
+		base = period_base(event, config->frequency, config->period);
+		s->sampling.shift[e] = guard_initial_shift(&s->guard, base);
+		if (s->sampling.shift[e] > guard_initial_shift(&any_rate, base))
+			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
+		else if (s->sampling.shift[e])
+			say_slower(config, event, base << s->sampling.shift[e]);
+	}
+	say_advice("", &advice);
+}
+
+void session_close_first_levels(struct session *s)
+{
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		while (hmb_floor(s->hmb, e) < s->sampling.shift[e])
+			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
+}
+
+/* --- while it samples ------------------------------------------------------------------------- */
+
+void session_follow_floor(struct session *s, unsigned event)
+{
+	s->sampling.shift[event] = hmb_floor(s->hmb, event);
+	sampler_slow(s->sampler, event, s->sampling.shift[event]);
+}
+
+/* Whether it saves anything to close one more level of an event. */
+static bool can_slow_down(const struct session *s, unsigned event)
+{
+	return hmb_floor(s->hmb, event) < sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
+}
+
+void session_slow_down(struct session *s)
+{
+	unsigned busiest = 0, dearest = 0;
+	uint64_t most = 0, all = 0;
+
+	for (unsigned e = 0; e < s->config->nr_events; e++) {
+		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->sampling.guarded[e];
+
+		s->sampling.guarded[e] += rate;
+		if (rate > all) {
+			all = rate;
+			dearest = e;
+		}
+		if (rate > most && can_slow_down(s, e)) {
+			most = rate;
+			busiest = e;
+		}
+	}
+	if (all && !can_slow_down(s, dearest))
+		s->sampling.too_expensive = s->config->events[dearest].name;
+	if (most)
+		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
+}
