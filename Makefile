@@ -30,16 +30,16 @@ LIBSRC  := $(filter-out $(PRELOAD) src/cli/main.c,$(SRC))
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
+PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libmpich-dev libopenmpi-dev mpich \
+PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libjson-c-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six strace valgrind
 PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 
-LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -ljson-c -lxxhash \
+LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -lxxhash \
            -liberty -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers -Werror=incompatible-pointer-types \
@@ -109,7 +109,7 @@ $(PROTO:%.proto=$(BUILD)/%.o): $(BUILD)/generated/pprof.pb-c.h
 
 # A test links what it looks at, and no more.
 LINK_TEST = $(CC) $(ALL_CFLAGS) -Itest/unit -o $@ $< \
-	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDFLAGS) $(LDLIBS) -lcmocka
+	-Wl,--start-group $(filter %.a,$^) -Wl,--end-group $(LDFLAGS) $(LDLIBS) -lcmocka -ljson-c
 $(BUILD)/unit/%: test/unit/%.c $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(LINK_TEST)

@@ -9,7 +9,7 @@
 #include "cli/plain_text.h"
 #include "cli/open_trace.h"
 #include "cli/say.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 
 #include <argp.h>
@@ -141,34 +141,34 @@ static int print_text(const struct findings *findings, const struct utsname *sys
 	return 0;
 }
 
-static struct json_object *finding_json(const struct finding *finding)
+static void put_finding_json(struct json_writer *json, const struct finding *finding)
 {
-	struct json_object *o = json_new();
-
-	json_add_text(o, "name", finding->name);
-	json_add_text(o, "state", state_name(finding->state));
-	json_add_text(o, "says", finding->says);
-	json_add_text(o, "way_out", *finding->way_out ? finding->way_out : NULL);
-	return o;
+	json_begin(json, NULL);
+	json_text(json, "name", finding->name);
+	json_text(json, "state", state_name(finding->state));
+	json_text(json, "says", finding->says);
+	json_text(json, "way_out", *finding->way_out ? finding->way_out : NULL);
+	json_end(json);
 }
 
 static int print_json(const struct findings *findings, const struct utsname *system)
 {
-	struct json_out out = {.to = stdout, .pretty = true};
-	struct json_object *o = json_new(), *array = json_list();
+	struct json_writer json = {.to = stdout, .pretty = true};
 
-	json_add_text(o, "kernel", system->release);
-	json_add_text(o, "machine", system->machine);
-	json_add_int(o, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
-	json_add_int(o, "user", geteuid());
-	json_add_flag(o, "can_sample", findings->can_sample);
+	json_begin(&json, NULL);
+	json_text(&json, "kernel", system->release);
+	json_text(&json, "machine", system->machine);
+	json_int(&json, "cpus", sysconf(_SC_NPROCESSORS_ONLN));
+	json_int(&json, "user", geteuid());
+	json_flag(&json, "can_sample", findings->can_sample);
+	json_begin_list(&json, "findings");
 	for (size_t i = 0; i < findings->nr; i++)
-		json_append(array, finding_json(&findings->list[i]));
-	json_add(o, "findings", array);
-	json_add(o, "leftovers", leftovers_json());
-	json_put(&out, o);
+		put_finding_json(&json, &findings->list[i]);
+	json_end_list(&json);
+	leftovers_json(&json);
+	json_end(&json);
 	putchar('\n');
-	return out.err;
+	return 0;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)

@@ -2,7 +2,7 @@
 
 #include "cli/say.h"
 #include "trace/live/image_list.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 
 #include <errno.h>
@@ -212,9 +212,8 @@ void leftovers_put(FILE *to)
 	image_list_free(&list);
 }
 
-static struct json_object *leftover_json(const struct image_entry *entry)
+static void put_leftover_json(struct json_writer *json, const struct image_entry *entry)
 {
-	struct json_object *o = json_new();
 	char *way_out = NULL;
 	size_t size;
 	FILE *memory = open_memstream(&way_out, &size);
@@ -223,25 +222,26 @@ static struct json_object *leftover_json(const struct image_entry *entry)
 		put_way_out(memory, entry);
 		fclose(memory);
 	}
-	json_add_text(o, "trace", entry->trace_path);
-	json_add_text(o, "file", entry->file);
-	json_add_int(o, "bytes", (int64_t)entry->size);
-	json_add_int(o, "end", entry->end);
-	json_add_text(o, "way_out", way_out);
+	json_begin(json, NULL);
+	json_text(json, "trace", entry->trace_path);
+	json_text(json, "file", entry->file);
+	json_int(json, "bytes", (int64_t)entry->size);
+	json_int(json, "end", entry->end);
+	json_text(json, "way_out", way_out);
+	json_end(json);
 	free(way_out);
-	return o;
 }
 
-struct json_object *leftovers_json(void)
+void leftovers_json(struct json_writer *json)
 {
-	struct json_object *array = json_list();
 	struct image_list list;
+	int err = image_list_make(&list);
 
-	if (image_list_make(&list))
-		return array;
-	for (size_t i = 0; i < list.nr; i++)
+	json_begin_list(json, "leftovers");
+	for (size_t i = 0; i < list.nr && !err; i++)
 		if (list.entries[i].holder == IMAGE_NOBODY)
-			json_append(array, leftover_json(&list.entries[i]));
-	image_list_free(&list);
-	return array;
+			put_leftover_json(json, &list.entries[i]);
+	json_end_list(json);
+	if (!err)
+		image_list_free(&list);
 }

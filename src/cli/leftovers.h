@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-struct json_object;
+struct json_writer;
 
 /*
  * The trace to recover (IMAGE_NOBODY), or to make a snapshot of (IMAGE_RECORDER), if there is only
@@ -27,6 +27,7 @@ void leftovers_say_missing(const char *trace_path);
 /* All of them, with the commands that recover or remove them. Nothing is put where there is none.
  */
 void leftovers_put(FILE *to);
-struct json_object *leftovers_json(void);
+/* The same as a JSON member, an array. */
+void leftovers_json(struct json_writer *json);
 
 #endif

@@ -7,7 +7,7 @@
 #include "cli/open_trace.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 #include "perf/events/event.h"
 #include "base/array.h"
@@ -192,36 +192,36 @@ static void print_full(const struct row *row)
 
 /* -- as JSON ----------------------------------------------------------------------------------- */
 
-static struct json_object *row_json(const struct row *row)
+static void put_row_json(struct json_writer *json, const struct row *row)
 {
 	const struct perf_event_attr *attr = &row->event.attr;
-	struct json_object *o = json_new();
 
-	json_add_text(o, "name", row->event.name);
-	json_add_text(o, "source", row->source);
-	json_add_text(o, "description", row->description);
-	json_add_text(o, "unit", row->event.unit == EVENT_NS ? "ns" : "count");
-	json_add_flag(o, "available", row->available);
-	json_add_flag(o, "user_only", row->user_only);
-	json_add(o, "type", json_number(attr->type));
-	json_add(o, "config", json_number(attr->config));
-	json_add(o, "config1", json_number(attr->config1));
-	json_add(o, "config2", json_number(attr->config2));
-	json_add_text(o, "means", row->means);
-	json_add(o, "scale", json_number(row->event.scale));
-	return o;
+	json_begin(json, NULL);
+	json_text(json, "name", row->event.name);
+	json_text(json, "source", row->source);
+	json_text(json, "description", row->description);
+	json_text(json, "unit", row->event.unit == EVENT_NS ? "ns" : "count");
+	json_flag(json, "available", row->available);
+	json_flag(json, "user_only", row->user_only);
+	json_number(json, "type", attr->type);
+	json_number(json, "config", attr->config);
+	json_number(json, "config1", attr->config1);
+	json_number(json, "config2", attr->config2);
+	json_text(json, "means", row->means);
+	json_number(json, "scale", row->event.scale);
+	json_end(json);
 }
 
 static int print_json(const struct listing *list)
 {
-	struct json_out out = {.to = stdout, .pretty = true};
-	struct json_object *array = json_list();
+	struct json_writer json = {.to = stdout, .pretty = true};
 
+	json_begin_list(&json, NULL);
 	for (size_t i = 0; i < list->nr_rows; i++)
-		json_append(array, row_json(&list->rows[i]));
-	json_put(&out, array);
+		put_row_json(&json, &list->rows[i]);
+	json_end_list(&json);
 	putchar('\n');
-	return out.err;
+	return 0;
 }
 
 /* -- the command ------------------------------------------------------------------------------- */

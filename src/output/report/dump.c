@@ -1,7 +1,7 @@
 #include "output/report/dump.h"
 #include "output/report/dump_calls.h"
 #include "output/profile/frame_names.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 
 #include "base/access_class.h"
@@ -22,7 +22,7 @@ struct cached_frame {
 
 struct dump {
 	FILE *to;
-	struct json_out json; /* there, too */
+	int err; /* of the cache */
 	const struct trace *trace;
 	uint64_t *frames;
 	size_t nr_frames;
@@ -36,7 +36,6 @@ static int dump_init(struct dump *dump, FILE *to, const struct trace *trace)
 {
 	*dump = (struct dump){
 		.to = to,
-		.json = {.to = to},
 		.trace = trace,
 		.frames = calloc(TRACE_MAX_STACK, sizeof(*dump->frames)),
 		.cache = calloc(CACHE_SIZE, sizeof(*dump->cache)),
@@ -133,49 +132,41 @@ static const char *known_symbol(struct dump *dump, uint64_t frame)
 }
 
 /* symbol NULL: it has no name. source NULL: not known. */
-static struct json_object *frame_object(struct dump *dump, uint64_t frame, const char *symbol,
-                                        const struct trace_source *source, bool inlined)
+static void put_function(struct dump *dump, struct json_writer *json, uint64_t frame,
+                         const char *symbol, const struct trace_source *source, bool inlined)
 {
+	static const struct trace_source unknown;
 	const char *module = frame_module_text(dump->trace, frame);
-	struct json_object *object = json_new(), *file = NULL, *line = NULL;
 	bool special = !frame_module(frame);
 
-	if (source && source->file)
-		file = json_text(trace_string(dump->trace, source->file));
-	if (source && source->line)
-		line = json_number(source->line);
-	json_add_text(object, "symbol", symbol);
-	json_add(object, "module", special ? NULL : json_text(module));
-	json_add(object, "offset", special ? NULL : json_number(frame_address(dump->trace, frame)));
-	json_add(object, "file", file);
-	json_add(object, "line", line);
-	json_add_flag(object, "inlined", inlined);
-	return object;
+	source = source ? source : &unknown;
+	json_begin(json, NULL);
+	json_text(json, "symbol", symbol);
+	json_text(json, "module", special ? NULL : module);
+	json_known(json, "offset", !special, special ? 0 : frame_address(dump->trace, frame));
+	json_text(json, "file", source->file ? trace_string(dump->trace, source->file) : NULL);
+	json_known(json, "line", source->line, source->line);
+	json_flag(json, "inlined", inlined);
+	json_end(json);
 }
 
 /* The innermost function first. */
-static int print_objects(struct dump *dump, uint64_t frame, FILE *to)
+static void put_functions(struct dump *dump, uint64_t frame, FILE *to)
 {
 	size_t nr = trace_inline_chain(dump->trace, frame, dump->chain);
 	const struct trace_source *source = dump->chain;
-	struct json_out out = {.to = to};
+	struct json_writer json = {.to = to};
 
-	for (; nr > 1; nr--, source++) {
-		json_put(&out,
-		         frame_object(dump, frame, trace_string(dump->trace, source->function),
-		                      source, true));
-		fputc(',', to);
-	}
-	json_put(&out,
-	         frame_object(dump, frame, known_symbol(dump, frame), nr ? source : NULL, false));
-	return out.err;
+	for (; nr > 1; nr--, source++)
+		put_function(dump, &json, frame, trace_string(dump->trace, source->function),
+		             source, true);
+	put_function(dump, &json, frame, known_symbol(dump, frame), nr ? source : NULL, false);
 }
 
 /* Its text is NULL where there is no memory for it. */
 static void cache_frame(struct dump *dump, struct cached_frame *cached, uint64_t frame)
 {
 	FILE *to;
-	int err;
 
 	if (dump->cached > CACHE_BYTES)
 		forget_frames(dump);
@@ -185,39 +176,41 @@ static void cache_frame(struct dump *dump, struct cached_frame *cached, uint64_t
 	to = open_memstream(&cached->text, &cached->size);
 	if (!to)
 		return;
-	err = print_objects(dump, frame, to);
-	if (fclose(to) || err) {
+	put_functions(dump, frame, to);
+	if (fclose(to)) {
 		free(cached->text);
 		*cached = (struct cached_frame){0};
 	}
 	dump->cached += cached->size;
 }
 
-static void put_frame_json(struct dump *dump, uint64_t frame)
+static void put_frame_json(struct dump *dump, struct json_writer *json, uint64_t frame)
 {
 	struct cached_frame *cached = &dump->cache[(frame * 0x9e3779b97f4a7c15 >> 32) % CACHE_SIZE];
 
 	if (!cached->text || cached->frame != frame)
 		cache_frame(dump, cached, frame);
 	if (cached->text)
-		fwrite(cached->text, 1, cached->size, dump->to);
+		json_raw(json, NULL, "%s", cached->text);
 	else
-		dump->json.err = -ENOMEM;
+		dump->err = -ENOMEM;
 }
 
-/* Returns the counts since the previous sample of the same stream. */
-static struct json_object *counters_object(const struct dump *dump,
-                                           const struct trace_sample *sample)
+/* Puts the counts since the previous sample of the same stream. */
+static void put_counts(const struct dump *dump, struct json_writer *json,
+                       const struct trace_sample *sample)
 {
-	struct json_object *object = json_new();
-
+	json_begin(json, "counters");
 	for (unsigned i = 1; i < sample->nr_counters; i++)
-		json_add_named(object, counter_name(dump, i - 1), json_number(sample->counters[i]));
-	return object;
+		json_number(json, counter_name(dump, i - 1), sample->counters[i]);
+	json_end(json);
+	if (sample->nr_counters)
+		json_number(json, "counted", sample->counters[0]);
 }
 
-/* NULL: the trace has no such classes. */
-static struct json_object *memory_object(const struct dump *dump, const struct trace_sample *sample)
+/* Puts null where the trace has no such classes. */
+static void put_memory(const struct dump *dump, struct json_writer *json,
+                       const struct trace_sample *sample)
 {
 	static const struct {
 		const char *name;
@@ -227,45 +220,42 @@ static struct json_object *memory_object(const struct dump *dump, const struct t
 		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
 		{"latency", MEMORY_BY_LATENCY},
 	};
-	struct json_object *object;
 	char text[MEMORY_TEXT_SIZE];
 
-	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA))
-		return NULL;
-	object = json_new();
+	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA)) {
+		json_null(json, "memory");
+		return;
+	}
+	json_begin(json, "memory");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		json_add_text(object, fields[i].name,
-		              memory_text(sample->memory, fields[i].field, text));
-	return object;
+		json_text(json, fields[i].name, memory_text(sample->memory, fields[i].field, text));
+	json_end(json);
 }
 
 static void put_json(struct dump *dump, const struct trace_sample *sample)
 {
 	const struct trace_event *event = trace_event(dump->trace, sample->event);
 	const struct trace_thread *thread = trace_thread(dump->trace, sample->thread);
-	struct json_object *object = json_new();
+	struct json_writer json = {.to = dump->to};
 
-	json_add_number(object, "time_ns", sample->time);
-	json_add_int(object, "pid", thread ? thread->pid : 0);
-	json_add_int(object, "tid", thread ? thread->tid : 0);
-	json_add_text(object, "comm", trace_string(dump->trace, thread ? thread->comm : 0));
-	json_add_number(object, "cpu", sample->cpu);
-	json_add_text(object, "event", trace_string(dump->trace, event->name));
-	json_add_number(object, "level", sample->level);
-	json_add_number(object, "weight", sample->weight);
-	json_add(object, "counters", counters_object(dump, sample));
-	if (sample->nr_counters)
-		json_add_number(object, "counted", sample->counters[0]);
-	json_add(object, "memory", memory_object(dump, sample));
-	json_add_flag(object, "complete", complete(dump));
-	fputc('{', dump->to);
-	json_put_members(&dump->json, object);
-	fputs("\"stack\":[", dump->to);
-	for (size_t i = 0; i < dump->nr_frames && !dump->json.err; i++) {
-		fputs(i ? "," : "", dump->to);
-		put_frame_json(dump, dump->frames[i]);
-	}
-	fputs(dump->json.err ? "" : "]}\n", dump->to);
+	json_begin(&json, NULL);
+	json_number(&json, "time_ns", sample->time);
+	json_int(&json, "pid", thread ? thread->pid : 0);
+	json_int(&json, "tid", thread ? thread->tid : 0);
+	json_text(&json, "comm", trace_string(dump->trace, thread ? thread->comm : 0));
+	json_number(&json, "cpu", sample->cpu);
+	json_text(&json, "event", trace_string(dump->trace, event->name));
+	json_number(&json, "level", sample->level);
+	json_number(&json, "weight", sample->weight);
+	put_counts(dump, &json, sample);
+	put_memory(dump, &json, sample);
+	json_flag(&json, "complete", complete(dump));
+	json_begin_list(&json, "stack");
+	for (size_t i = 0; i < dump->nr_frames && !dump->err; i++)
+		put_frame_json(dump, &json, dump->frames[i]);
+	json_end_list(&json);
+	json_end(&json);
+	fputc('\n', dump->to);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -280,7 +270,7 @@ static void put_call_text(struct dump *dump, const struct trace_call *call)
 
 static void put_call_json(struct dump *dump, const struct trace_call *call)
 {
-	dump_call_json(&dump->json, dump->trace, call);
+	dump_call_json(dump->to, dump->trace, call);
 }
 
 /* Samples and calls by turns, a call when it was left. */
@@ -291,8 +281,7 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 	struct trace_call call;
 	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
 
-	while (!ferror(dump->to) && !dump->json.err && got >= 0 && got_call >= 0 &&
-	       (got || got_call)) {
+	while (!ferror(dump->to) && !dump->err && got >= 0 && got_call >= 0 && (got || got_call)) {
 		if (got && (!got_call || sample.time <= call.call.leave)) {
 			dump->nr_frames =
 				trace_stack(dump->trace, &sample, dump->frames, TRACE_MAX_STACK);
@@ -303,7 +292,7 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 			got_call = call_walk_next(calls, &call);
 		}
 	}
-	return got < 0 ? got : got_call < 0 ? got_call : dump->json.err;
+	return got < 0 ? got : got_call < 0 ? got_call : dump->err;
 }
 
 static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)

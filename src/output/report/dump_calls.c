@@ -1,6 +1,6 @@
 #include "output/report/dump_calls.h"
 #include "output/views/call_text.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 
 #include <inttypes.h>
@@ -99,63 +99,72 @@ void dump_call_text(FILE *to, const struct trace *trace, const struct trace_call
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 /* rank: the caller's. */
-static struct json_object *part_object(const struct trace *trace, int rank,
-                                       const struct call_part *part)
+static void put_peer(struct json_writer *json, const struct trace *trace, int rank,
+                     const struct call_part *part)
 {
-	struct json_object *object = json_new();
+	int peer = part->peer == CALL_ROOT_SELF ? rank : trace_peer(trace, part->comm, part->peer);
+
+	json_known(json, "peer", part->peer >= 0, (uint64_t)part->peer);
+	json_known(json, "peer_rank", peer >= 0, (uint64_t)peer);
+}
+
+static void put_fields(struct json_writer *json, const struct trace *trace, int rank,
+                       const struct call_part *part)
+{
 	unsigned fields = call_part_fields(part->kind);
 	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
-	json_add_text(object, "kind", part_kind_name(part->kind));
-	if (part->kind == CALL_VALUE) {
-		json_add_real(object, "value", call_part_value(part));
-		return object;
-	}
 	if (fields & PART_COMM) {
-		json_add_text(object, file ? "file" : "communicator",
-		              comm_name(trace, part->comm, text));
-		json_add(object, file ? "file_number" : "communicator_number",
-		         json_number(part->comm));
+		json_text(json, file ? "file" : "communicator", comm_name(trace, part->comm, text));
+		json_number(json, file ? "file_number" : "communicator_number", part->comm);
 	}
-	if (fields & PART_PEER) {
-		int peer = part->peer == CALL_ROOT_SELF ? rank
-		                                        : trace_peer(trace, part->comm, part->peer);
-
-		json_add(object, "peer", part->peer < 0 ? NULL : json_int(part->peer));
-		json_add(object, "peer_rank", peer < 0 ? NULL : json_int(peer));
-	}
+	if (fields & PART_PEER)
+		put_peer(json, trace, rank, part);
 	if (fields & PART_TAG)
-		json_add_int(object, file ? "mode" : "tag", part->tag);
+		json_int(json, file ? "mode" : "tag", part->tag);
 	if (fields & PART_BYTES)
-		json_add_number(object, "bytes", part->bytes);
+		json_number(json, "bytes", part->bytes);
 	if (fields & PART_BYTES_IN)
-		json_add(object, file ? "asked" : "bytes_in", json_number(part->bytes_in));
+		json_number(json, file ? "asked" : "bytes_in", part->bytes_in);
 	if (fields & PART_REQUEST)
-		json_add_number(object, "request", part->request);
-	return object;
+		json_number(json, "request", part->request);
 }
 
-void dump_call_json(struct json_out *out, const struct trace *trace, const struct trace_call *entry)
+static void put_part_json(struct json_writer *json, const struct trace *trace, int rank,
+                          const struct call_part *part)
+{
+	json_begin(json, NULL);
+	json_text(json, "kind", part_kind_name(part->kind));
+	if (part->kind == CALL_VALUE)
+		json_real(json, "value", call_part_value(part));
+	else
+		put_fields(json, trace, rank, part);
+	json_end(json);
+}
+
+void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call *entry)
 {
 	const struct call *call = &entry->call;
 	struct caller caller = caller_of(trace, call);
-	struct json_object *object = json_new(), *parts = json_list();
+	struct json_writer json = {.to = to};
 
-	json_add_number(object, "time_ns", call->enter);
-	json_add_number(object, "end_ns", call->leave);
-	json_add_int(object, "pid", caller.pid);
-	json_add_int(object, "tid", caller.tid);
-	json_add_text(object, "comm", trace_string(trace, caller.comm));
-	json_add(object, "rank", caller.rank < 0 ? NULL : json_int(caller.rank));
-	json_add_text(object, "call", trace_region_name(trace, call->region));
-	json_add_text(object, "class", region_class_name(class_of(trace, call)));
-	json_add_number(object, "level", entry->level);
-	json_add_number(object, "depth", call->depth);
-	json_add_flag(object, "finished", !(call->flags & CALL_UNFINISHED));
+	json_begin(&json, NULL);
+	json_number(&json, "time_ns", call->enter);
+	json_number(&json, "end_ns", call->leave);
+	json_int(&json, "pid", caller.pid);
+	json_int(&json, "tid", caller.tid);
+	json_text(&json, "comm", trace_string(trace, caller.comm));
+	json_known(&json, "rank", caller.rank >= 0, (uint64_t)caller.rank);
+	json_text(&json, "call", trace_region_name(trace, call->region));
+	json_text(&json, "class", region_class_name(class_of(trace, call)));
+	json_number(&json, "level", entry->level);
+	json_number(&json, "depth", call->depth);
+	json_flag(&json, "finished", !(call->flags & CALL_UNFINISHED));
+	json_begin_list(&json, "parts");
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		json_append(parts, part_object(trace, caller.rank, &call->parts[i]));
-	json_add(object, "parts", parts);
-	json_put(out, object);
-	fputc('\n', out->to);
+		put_part_json(&json, trace, caller.rank, &call->parts[i]);
+	json_end_list(&json);
+	json_end(&json);
+	fputc('\n', to);
 }

@@ -1,7 +1,7 @@
 #include "hmb/hmb.h"
 #include "output/report/info_calls.h"
 #include "output/views/call_text.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 #include "trace/trace_calls.h"
 #include "base/array.h"
@@ -186,78 +186,80 @@ int info_processes_text(FILE *to, const struct trace *trace)
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-static struct json_object *calls_object(const struct trace *trace, uint32_t kind,
-                                        const struct trace_event *event)
+static void put_calls(struct json_writer *json, const struct trace *trace, uint32_t kind,
+                      const struct trace_event *event)
 {
 	const struct trace_instrument *instrument = instrument_of(trace, kind);
-	struct json_object *object = json_new();
 
-	json_add_text(object, "name", trace_string(trace, event->name));
-	json_add_number(object, "seen", event->taken);
-	json_add_number(object, "stored", event->stored);
-	json_add_number(object, "dropped", event->taken - event->stored);
-	if (!instrument)
-		return object;
-	json_add_number(object, "lost", instrument->lost);
-	json_add_text(object, "policy", policy_name(instrument->policy));
-	json_add_number(object, "share", instrument->share);
-	json_add_number(object, "from_ns", instrument->from);
-	json_add_number(object, "to_ns", instrument->to);
-	return object;
+	json_begin(json, NULL);
+	json_text(json, "name", trace_string(trace, event->name));
+	json_number(json, "seen", event->taken);
+	json_number(json, "stored", event->stored);
+	json_number(json, "dropped", event->taken - event->stored);
+	if (instrument) {
+		json_number(json, "lost", instrument->lost);
+		json_text(json, "policy", policy_name(instrument->policy));
+		json_number(json, "share", instrument->share);
+		json_number(json, "from_ns", instrument->from);
+		json_number(json, "to_ns", instrument->to);
+	}
+	json_end(json);
 }
 
-struct json_object *info_calls_object(const struct trace *trace)
+int info_calls_json(struct json_writer *json, const struct trace *trace)
 {
-	struct json_object *object = json_new(), *kinds = json_list();
 	const struct trace_event *event;
 	uint64_t bytes;
+	int err = trace_call_bytes(trace, &bytes);
 
+	if (err)
+		return err;
+	json_begin(json, "calls");
+	json_number(json, "bytes", bytes);
+	json_begin_list(json, "kinds");
 	for (uint32_t i = trace_nr_events(trace); (event = trace_kind(trace, i)); i++)
-		json_append(kinds, calls_object(trace, i, event));
-	json_add(object, "bytes",
-	         trace_call_bytes(trace, &bytes) ? json_lost() : json_number(bytes));
-	json_add(object, "kinds", kinds);
-	return object;
+		put_calls(json, trace, i, event);
+	json_end_list(json);
+	json_end(json);
+	return 0;
 }
 
-static struct json_object *process_object(const struct trace *trace,
-                                          const struct trace_process *process)
+static void put_process_json(struct json_writer *json, const struct trace *trace,
+                             const struct trace_process *process)
 {
 	static const char *const levels[] = {"single", "funneled", "serialized", "multiple"};
-	struct json_object *object = json_new();
-	uint32_t host = trace_host(trace, process);
+	uint64_t error = process->offset_error;
 
-	json_add(object, "rank", process->rank < 0 ? NULL : json_int(process->rank));
-	json_add_int(object, "pid", process->pid);
-	json_add_text(object, "host", trace_string(trace, host));
-	json_add_number(object, "world_size", process->world_size);
-	json_add_text(object, "library", trace_string(trace, process->library));
-	json_add_text(object, "threads",
-	              process->thread_level < 4 ? levels[process->thread_level] : "unknown");
-	json_add_flag(object, "finalized", (process->flags & TRACE_PROCESS_FINALIZED) != 0);
-	json_add_number(object, "start_ns", process->start);
-	json_add_number(object, "end_ns", process->end);
-	json_add_number(object, "lost", process->lost);
-	json_add_number(object, "clock_error_ns", process->clock_error);
-	json_add_int(object, "offset_ns", process->offset);
-	json_add_int(object, "drift_ns", process->drift);
-	json_add(object, "offset_error_ns",
-	         process->offset_error && process->offset_error != UINT64_MAX
-	                 ? json_number(process->offset_error)
-	                 : NULL);
-	return object;
+	json_begin(json, NULL);
+	json_known(json, "rank", process->rank >= 0, (uint64_t)process->rank);
+	json_int(json, "pid", process->pid);
+	json_text(json, "host", trace_string(trace, trace_host(trace, process)));
+	json_number(json, "world_size", process->world_size);
+	json_text(json, "library", trace_string(trace, process->library));
+	json_text(json, "threads",
+	          process->thread_level < 4 ? levels[process->thread_level] : "unknown");
+	json_flag(json, "finalized", process->flags & TRACE_PROCESS_FINALIZED);
+	json_number(json, "start_ns", process->start);
+	json_number(json, "end_ns", process->end);
+	json_number(json, "lost", process->lost);
+	json_number(json, "clock_error_ns", process->clock_error);
+	json_int(json, "offset_ns", process->offset);
+	json_int(json, "drift_ns", process->drift);
+	json_known(json, "offset_error_ns", error && error != UINT64_MAX, error);
+	json_end(json);
 }
 
-struct json_object *info_processes_object(const struct trace *trace)
+int info_processes_json(struct json_writer *json, const struct trace *trace)
 {
-	struct json_object *array = json_list();
 	uint32_t nr;
 	const struct trace_process **list = list_processes(trace, &nr);
 
 	if (!list)
-		json_append(array, json_lost());
-	for (uint32_t i = 0; list && i < nr; i++)
-		json_append(array, process_object(trace, list[i]));
+		return -ENOMEM;
+	json_begin_list(json, "processes");
+	for (uint32_t i = 0; i < nr; i++)
+		put_process_json(json, trace, list[i]);
+	json_end_list(json);
 	free(list);
-	return array;
+	return 0;
 }

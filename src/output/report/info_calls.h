@@ -2,6 +2,7 @@
 #ifndef OUTPUT_REPORT_INFO_CALLS_H
 #define OUTPUT_REPORT_INFO_CALLS_H
 
+#include "output/text/json_writer.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -11,8 +12,8 @@ int info_calls_text(FILE *to, const struct trace *trace);
 /* Lines below "who": the processes, where there are some. The same. */
 int info_processes_text(FILE *to, const struct trace *trace);
 
-/* The same for programs, and without a limit. */
-struct json_object *info_calls_object(const struct trace *trace);
-struct json_object *info_processes_object(const struct trace *trace);
+/* Write the members "calls" and "processes", without a limit. 0, -ENOMEM, -EBADMSG. */
+int info_calls_json(struct json_writer *json, const struct trace *trace);
+int info_processes_json(struct json_writer *json, const struct trace *trace);
 
 #endif

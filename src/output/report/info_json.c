@@ -2,215 +2,214 @@
 #include "output/profile/counter_columns.h"
 #include "output/report/info.h"
 #include "output/report/info_calls.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/views/run_properties.h"
 #include "output/profile/thread_shares.h"
 #include "trace/trace_calls.h"
 
 #include <string.h>
 
-static void add_text(struct json_object *object, const char *key, const struct trace *trace,
-                     uint32_t string)
+static void put_string(struct json_writer *json, const char *key, const struct trace *trace,
+                       uint32_t string)
 {
-	json_add_text(object, key, trace_string(trace, string));
+	json_text(json, key, trace_string(trace, string));
 }
 
-static void add_exact(struct json_object *object, uint32_t flags, uint64_t exact)
+static void put_exact(struct json_writer *json, uint32_t flags, uint64_t exact)
 {
-	json_add(object, "exact", flags & TRACE_THREAD_EXACT ? json_number(exact) : NULL);
+	json_known(json, "exact", flags & TRACE_THREAD_EXACT, exact);
 }
 
-static struct json_object *command_line(const char *command)
+static void put_command(struct json_writer *json, const char *command)
 {
-	struct json_object *array = json_list();
+	size_t size;
 
-	for (;;) {
-		size_t size = strcspn(command, "\x1f");
-
-		json_append(array, json_text_part(command, size));
-		if (!command[size])
-			return array;
+	json_begin_list(json, "command");
+	do {
+		size = strcspn(command, "\x1f");
+		json_text_part(json, NULL, command, size);
 		command += size + 1;
-	}
+	} while (command[-1]);
+	json_end_list(json);
 }
 
-static struct json_object *one_event(const struct trace *trace, const struct trace_event *event)
+static void put_event(struct json_writer *json, const struct trace *trace,
+                      const struct trace_event *event)
 {
-	struct json_object *object = json_new();
-
-	add_text(object, "name", trace, event->name);
-	json_add_text(object, "unit", trace_unit_name(event->unit));
-	json_add_number(object, "base_period", event->base_period);
-	json_add_number(object, "initial_period", trace_period(event, event->initial_shift));
-	json_add_number(object, "final_period", trace_period(event, trace_shift(event)));
-	json_add_number(object, "taken", event->taken);
-	json_add(object, "exact", event->exact ? json_number(event->exact) : NULL);
-	json_add_number(object, "stored", event->stored);
-	return object;
+	json_begin(json, NULL);
+	put_string(json, "name", trace, event->name);
+	json_text(json, "unit", trace_unit_name(event->unit));
+	json_number(json, "base_period", event->base_period);
+	json_number(json, "initial_period", trace_period(event, event->initial_shift));
+	json_number(json, "final_period", trace_period(event, trace_shift(event)));
+	json_number(json, "taken", event->taken);
+	json_known(json, "exact", event->exact, event->exact);
+	json_number(json, "stored", event->stored);
+	json_end(json);
 }
 
-static struct json_object *all_events(const struct trace *trace)
+static void put_events(struct json_writer *json, const struct trace *trace)
 {
-	struct json_object *array = json_list();
 	const struct trace_event *event;
 
+	json_begin_list(json, "events");
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		json_append(array, one_event(trace, event));
-	return array;
+		put_event(json, trace, event);
+	json_end_list(json);
 }
 
-static struct json_object *one_counter(const struct trace *trace,
-                                       const struct trace_counter *counter, uint64_t counted)
+static void put_counter(struct json_writer *json, const struct trace *trace,
+                        const struct trace_counter *counter, uint64_t counted)
 {
 	static const char *const states[] = {"counted", "scaled", "never"};
 	const struct trace_event *event = trace_event(trace, counter->event);
-	struct json_object *object = json_new();
 	bool known = counter->flags & TRACE_COUNTER_TOTAL;
 	enum counter_state state = trace_counter_state(counter);
 
-	add_text(object, "name", trace, counter->name);
-	add_text(object, "event", trace, event->name);
-	json_add_text(object, "unit", trace_unit_name(counter->unit));
-	json_add_text(object, "state", states[state]);
-	json_add(object, "total",
-	         known && state != COUNTER_NEVER ? json_number(counter->total) : NULL);
-	json_add(object, "with_samples", state != COUNTER_NEVER ? json_number(counted) : NULL);
-	json_add_real(object, "scale", trace_counter_scale(counter));
-	json_add(object, "enabled_ns", known ? json_number(counter->enabled) : NULL);
-	json_add(object, "running_ns", known ? json_number(counter->running) : NULL);
-	return object;
+	json_begin(json, NULL);
+	put_string(json, "name", trace, counter->name);
+	put_string(json, "event", trace, event->name);
+	json_text(json, "unit", trace_unit_name(counter->unit));
+	json_text(json, "state", states[state]);
+	json_known(json, "total", known && state != COUNTER_NEVER, counter->total);
+	json_known(json, "with_samples", state != COUNTER_NEVER, counted);
+	json_real(json, "scale", trace_counter_scale(counter));
+	json_known(json, "enabled_ns", known, counter->enabled);
+	json_known(json, "running_ns", known, counter->running);
+	json_end(json);
 }
 
-static struct json_object *all_counters(const struct trace *trace, const struct shares *shares)
+static void put_counters(struct json_writer *json, const struct trace *trace,
+                         const struct shares *shares)
 {
-	struct json_object *array = json_list();
 	const struct trace_counter *counter;
 
+	json_begin_list(json, "counters");
 	for (uint32_t i = 0; (counter = trace_counter(trace, i)); i++)
-		json_append(array, one_counter(trace, counter, shares->counted[1 + i]));
-	return array;
+		put_counter(json, trace, counter, shares->counted[1 + i]);
+	json_end_list(json);
 }
 
 /*
  * The number of records is added up at the end of a recording, so it is unknown if the recorder did
  * not reach its end.
  */
-static struct json_object *memory(const struct trace_run *run)
+static void put_memory(struct json_writer *json, const struct trace_run *run)
 {
 	bool ended = !(run->flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));
-	struct json_object *object = json_new();
 
-	json_add_number(object, "budget", run->budget);
-	json_add_number(object, "used", run->used);
-	json_add_number(object, "contexts", run->contexts);
-	json_add(object, "records", ended ? json_number(run->records) : NULL);
-	json_add_number(object, "peak_rss", run->peak_rss);
-	return object;
+	json_begin(json, "memory");
+	json_number(json, "budget", run->budget);
+	json_number(json, "used", run->used);
+	json_number(json, "contexts", run->contexts);
+	json_known(json, "records", ended, run->records);
+	json_number(json, "peak_rss", run->peak_rss);
+	json_end(json);
 }
 
 /* By reason; null where that is not known. */
-static struct json_object *cut_stacks(const struct trace_run *run)
+static void put_cut_stacks(struct json_writer *json, const struct trace_run *run)
 {
-	struct json_object *object = run->built_stacks ? json_new() : NULL;
-
-	for (enum stack_cut reason = 0; object && reason < NR_STACK_CUTS; reason++)
-		json_add_number(object, cut_stack_name(reason), run->cut_stacks[reason]);
-	return object;
+	if (!run->built_stacks) {
+		json_null(json, "cut_stacks");
+		return;
+	}
+	json_begin(json, "cut_stacks");
+	for (enum stack_cut reason = 0; reason < NR_STACK_CUTS; reason++)
+		json_number(json, cut_stack_name(reason), run->cut_stacks[reason]);
+	json_end(json);
 }
 
-static struct json_object *samples(const struct trace *trace)
+static void put_samples(struct json_writer *json, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_losses losses = trace_losses(trace, TRACE_ALL_EVENTS);
-	struct json_object *object = json_new();
 	uint64_t taken = 0, stored = 0;
 	const struct trace_event *event;
 
+	json_begin(json, "samples");
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
 		taken += event->taken;
 		stored += event->stored;
 	}
-	json_add_number(object, "taken", taken);
-	json_add_number(object, "stored", stored);
-	json_add_number(object, "reduced", taken - stored);
-	json_add_number(object, "lost", losses.lost);
-	json_add_number(object, "throttled", losses.throttled);
-	json_add_number(object, "truncated_stacks", run->truncated_stacks);
-	json_add(object, "cut_stacks", cut_stacks(run));
-	json_add_number(object, "stitched_stacks", run->stitched_stacks);
-	json_add_number(object, "folded_contexts", run->folded_contexts);
-	json_add_number(object, "late", run->late);
-	json_add_number(object, "malformed", run->malformed);
-	json_add_number(object, "lost_records", run->lost_records);
-	json_add_number(object, "unobserved", run->unobserved);
-	return object;
+	json_number(json, "taken", taken);
+	json_number(json, "stored", stored);
+	json_number(json, "reduced", taken - stored);
+	json_number(json, "lost", losses.lost);
+	json_number(json, "throttled", losses.throttled);
+	json_number(json, "truncated_stacks", run->truncated_stacks);
+	put_cut_stacks(json, run);
+	json_number(json, "stitched_stacks", run->stitched_stacks);
+	json_number(json, "folded_contexts", run->folded_contexts);
+	json_number(json, "late", run->late);
+	json_number(json, "malformed", run->malformed);
+	json_number(json, "lost_records", run->lost_records);
+	json_number(json, "unobserved", run->unobserved);
+	json_end(json);
 }
 
-static struct json_object *reductions(const struct trace *trace)
+static void put_reductions(struct json_writer *json, const struct trace *trace)
 {
-	struct json_object *array = json_list();
 	const struct trace_reduction *reduction;
 
+	json_begin_list(json, "reductions");
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
-		struct json_object *object = json_new();
 		const struct trace_event *event = trace_event(trace, reduction->event);
 		const struct trace_event *kind = trace_kind(trace, reduction->event);
 
-		json_add_number(object, "time_ns", reduction->time);
-		add_text(object, "event", trace, kind ? kind->name : 0);
-		json_add_text(object, "cause", reduction_cause(reduction->cause));
-		json_add_number(object, "floor", reduction->floor);
-		json_add_number(object, "period",
-		                event ? trace_period(event, reduction->floor) : 0);
-		json_add_number(object, "bins", reduction->bins);
-		json_append(array, object);
+		json_begin(json, NULL);
+		json_number(json, "time_ns", reduction->time);
+		put_string(json, "event", trace, kind ? kind->name : 0);
+		json_text(json, "cause", reduction_cause(reduction->cause));
+		json_number(json, "floor", reduction->floor);
+		json_number(json, "period", event ? trace_period(event, reduction->floor) : 0);
+		json_number(json, "bins", reduction->bins);
+		json_end(json);
 	}
-	return array;
+	json_end_list(json);
 }
 
-static struct json_object *threads(const struct trace *trace, const struct shares *shares)
+static void put_threads(struct json_writer *json, const struct trace *trace,
+                        const struct shares *shares)
 {
-	struct json_object *array = json_list();
-
+	json_begin_list(json, "threads");
 	for (uint32_t i = 0; i < shares->nr_threads; i++) {
 		const struct trace_thread *thread = trace_thread(trace, i);
-		struct json_object *object;
 
 		if (thread_unused(thread))
 			continue;
-		object = json_new();
-		json_add_int(object, "pid", thread->pid);
-		json_add_int(object, "tid", thread->tid);
-		add_text(object, "comm", trace, thread->comm);
-		json_add_number(object, "stored", shares->threads[i].stored);
-		json_add_number(object, "weight", shares->threads[i].weight);
-		add_exact(object, thread->flags, thread->exact);
-		json_add_number(object, "start_ns", thread->start);
-		json_add(object, "end_ns", thread->end ? json_number(thread->end) : NULL);
-		json_append(array, object);
+		json_begin(json, NULL);
+		json_int(json, "pid", thread->pid);
+		json_int(json, "tid", thread->tid);
+		put_string(json, "comm", trace, thread->comm);
+		json_number(json, "stored", shares->threads[i].stored);
+		json_number(json, "weight", shares->threads[i].weight);
+		put_exact(json, thread->flags, thread->exact);
+		json_number(json, "start_ns", thread->start);
+		json_known(json, "end_ns", thread->end, thread->end);
+		json_end(json);
 	}
-	return array;
+	json_end_list(json);
 }
 
-static struct json_object *commands(const struct trace *trace, const struct shares *shares)
+static void put_commands(struct json_writer *json, const struct trace *trace,
+                         const struct shares *shares)
 {
-	struct json_object *array = json_list();
-
+	json_begin_list(json, "commands");
 	for (uint32_t i = 0; i < shares->nr_commands; i++) {
 		const struct trace_command *command = trace_command(trace, i);
-		struct json_object *object;
 
 		if (command_unused(shares, trace, i))
 			continue;
-		object = json_new();
-		add_text(object, "comm", trace, command->comm);
-		json_add_number(object, "tasks", command->tasks);
-		json_add_number(object, "stored", shares->commands[i].stored);
-		json_add_number(object, "weight", shares->commands[i].weight);
-		add_exact(object, command->flags, command->exact);
-		json_append(array, object);
+		json_begin(json, NULL);
+		put_string(json, "comm", trace, command->comm);
+		json_number(json, "tasks", command->tasks);
+		json_number(json, "stored", shares->commands[i].stored);
+		json_number(json, "weight", shares->commands[i].weight);
+		put_exact(json, command->flags, command->exact);
+		json_end(json);
 	}
-	return array;
+	json_end_list(json);
 }
 
 static const char *stacks_text(uint32_t stacks)
@@ -225,24 +224,24 @@ static const char *stacks_text(uint32_t stacks)
 	return stacks < sizeof(texts) / sizeof(*texts) ? texts[stacks] : "unknown";
 }
 
-static void add_run(struct json_object *object, const struct trace *trace)
+static void put_run(struct json_writer *json, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
 
-	json_add_number(object, "format_version", TRACE_VERSION);
-	add_text(object, "version", trace, run->version);
-	json_add(object, "command", command_line(trace_string(trace, run->command)));
-	json_add(object, "exit_status", run->exit_status < 0 ? NULL : json_int(run->exit_status));
-	json_add_int(object, "pid", run->pid);
-	add_text(object, "directory", trace, run->directory);
-	add_text(object, "host", trace, run->host);
-	add_text(object, "kernel", trace, run->kernel);
-	add_text(object, "cpu_model", trace, run->cpu_model);
-	json_add_number(object, "nr_cpus", run->nr_cpus);
-	json_add_number(object, "start_time_ns", run->real_start);
-	json_add_number(object, "start_ns", run->start);
-	json_add_number(object, "delay_ns", run->delay);
-	json_add_number(object, "wall_ns", trace_wall(run));
+	json_number(json, "format_version", TRACE_VERSION);
+	put_string(json, "version", trace, run->version);
+	put_command(json, trace_string(trace, run->command));
+	json_known(json, "exit_status", run->exit_status >= 0, (uint64_t)run->exit_status);
+	json_int(json, "pid", run->pid);
+	put_string(json, "directory", trace, run->directory);
+	put_string(json, "host", trace, run->host);
+	put_string(json, "kernel", trace, run->kernel);
+	put_string(json, "cpu_model", trace, run->cpu_model);
+	json_number(json, "nr_cpus", run->nr_cpus);
+	json_number(json, "start_time_ns", run->real_start);
+	json_number(json, "start_ns", run->start);
+	json_number(json, "delay_ns", run->delay);
+	json_number(json, "wall_ns", trace_wall(run));
 }
 
 static const char *counting_text(const struct trace_run *run)
@@ -252,60 +251,59 @@ static const char *counting_text(const struct trace_run *run)
 	                                       : "inherit";
 }
 
-static void add_method(struct json_object *object, const struct trace_run *run)
+static void put_method(struct json_writer *json, const struct trace_run *run)
 {
-	json_add_text(object, "stacks", stacks_text(run->stacks));
-	json_add_text(object, "counting", counting_text(run));
-	json_add_real(object, "max_overhead", run->max_overhead / 10.0);
-	json_add_number(object, "sample_price_ns", run->sample_price);
-	json_add_number(object, "recorder_cpu_ns", run->recorder_cpu);
-	json_add_number(object, "drain_latency_ns", run->drain_latency);
-	json_add_number(object, "seed", run->seed);
-	json_add_flag(object, "attached", run->flags & TRACE_RUN_ATTACHED);
-	json_add_flag(object, "data", run->flags & TRACE_RUN_DATA);
-	json_add_flag(object, "recovered", run->flags & TRACE_RUN_RECOVERED);
-	json_add_flag(object, "snapshot", run->flags & TRACE_RUN_SNAPSHOT);
-	json_add_flag(object, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
-	json_add_flag(object, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
-	json_add_flag(object, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
-	json_add_flag(object, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
-	json_add_flag(object, "user_only", run->flags & TRACE_RUN_USER_ONLY);
-	json_add_flag(object, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
-	json_add_flag(object, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
-	json_add_flag(object, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
-	json_add_flag(object, "killed", run->flags & TRACE_RUN_KILLED);
-	json_add_number(object, "refused_modules", run->refused_modules);
-	json_add_number(object, "unanswered_files", run->unanswered_files);
-	json_add_number(object, "refused_mappings", run->refused_mappings);
-	json_add_number(object, "folded_threads", run->folded_threads);
-	json_add_number(object, "refused_strings", run->refused_strings);
+	json_text(json, "stacks", stacks_text(run->stacks));
+	json_text(json, "counting", counting_text(run));
+	json_real(json, "max_overhead", run->max_overhead / 10.0);
+	json_number(json, "sample_price_ns", run->sample_price);
+	json_number(json, "recorder_cpu_ns", run->recorder_cpu);
+	json_number(json, "drain_latency_ns", run->drain_latency);
+	json_number(json, "seed", run->seed);
+	json_flag(json, "attached", run->flags & TRACE_RUN_ATTACHED);
+	json_flag(json, "data", run->flags & TRACE_RUN_DATA);
+	json_flag(json, "recovered", run->flags & TRACE_RUN_RECOVERED);
+	json_flag(json, "snapshot", run->flags & TRACE_RUN_SNAPSHOT);
+	json_flag(json, "kernel_hidden", run->flags & TRACE_RUN_KERNEL_HIDDEN);
+	json_flag(json, "split_missing", run->flags & TRACE_RUN_SPLIT_MISSING);
+	json_flag(json, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
+	json_flag(json, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
+	json_flag(json, "user_only", run->flags & TRACE_RUN_USER_ONLY);
+	json_flag(json, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
+	json_flag(json, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
+	json_flag(json, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
+	json_flag(json, "killed", run->flags & TRACE_RUN_KILLED);
+	json_number(json, "refused_modules", run->refused_modules);
+	json_number(json, "unanswered_files", run->unanswered_files);
+	json_number(json, "refused_mappings", run->refused_mappings);
+	json_number(json, "folded_threads", run->folded_threads);
+	json_number(json, "refused_strings", run->refused_strings);
 }
 
 int info_json(FILE *to, const struct trace *trace)
 {
-	struct json_out out = {.to = to};
-	struct json_object *object;
+	struct json_writer json = {.to = to};
 	struct shares shares;
 	int err = shares_init(&shares, trace);
 
 	if (err)
 		return err;
-	object = json_new();
-	add_run(object, trace);
-	add_method(object, trace_run(trace));
-	json_add(object, "events", all_events(trace));
-	json_add(object, "counters", all_counters(trace, &shares));
+	json_begin(&json, NULL);
+	put_run(&json, trace);
+	put_method(&json, trace_run(trace));
+	put_events(&json, trace);
+	put_counters(&json, trace, &shares);
 	if (trace_has_calls(trace))
-		json_add(object, "calls", info_calls_object(trace));
-	if (trace_process(trace, 0))
-		json_add(object, "processes", info_processes_object(trace));
-	json_add(object, "memory", memory(trace_run(trace)));
-	json_add(object, "samples", samples(trace));
-	json_add(object, "reductions", reductions(trace));
-	json_add(object, "threads", threads(trace, &shares));
-	json_add(object, "commands", commands(trace, &shares));
-	json_put(&out, object);
+		err = info_calls_json(&json, trace);
+	if (!err && trace_process(trace, 0))
+		err = info_processes_json(&json, trace);
+	put_memory(&json, trace_run(trace));
+	put_samples(&json, trace);
+	put_reductions(&json, trace);
+	put_threads(&json, trace, &shares);
+	put_commands(&json, trace, &shares);
+	json_end(&json);
 	fputc('\n', to);
 	shares_fini(&shares);
-	return out.err;
+	return err;
 }

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_REPORT_REPORT_ANNOTATION_H
 #define OUTPUT_REPORT_REPORT_ANNOTATION_H
 
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/views/query.h"
 
 #include <stdio.h>
@@ -10,9 +10,8 @@
 /* For people. 0, -ENOMEM, -EBADMSG. */
 int report_annotation_text(FILE *to, const struct profile *profile,
                            const struct report_options *options);
-/* Members of a JSON object: "function", "lines", "code". The same, or what the output has in err.
- */
-int report_annotation_json(struct json_out *out, const struct profile *profile,
+/* Members of a JSON object: "function", "lines", "code". The same. */
+int report_annotation_json(struct json_writer *json, const struct profile *profile,
                            const struct report_options *options);
 
 #endif

@@ -1,6 +1,6 @@
 #include "output/views/annotation.h"
 #include "output/profile/frame_names.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/report/report_annotation.h"
 
 #include "base/frame.h"
@@ -8,55 +8,48 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static void add_weights(struct json_object *object, uint64_t self, uint64_t samples)
+static void put_weights(struct json_writer *json, uint64_t self, uint64_t samples)
 {
-	json_add_number(object, "self", self);
-	json_add_number(object, "samples", samples);
+	json_number(json, "self", self);
+	json_number(json, "samples", samples);
 }
 
-static void add_place(const struct annotation *annotation, struct json_object *object,
-                      uint32_t file, uint32_t line)
+static void put_place(struct json_writer *json, const struct annotation *annotation, uint32_t file,
+                      uint32_t line)
 {
-	json_add_text(object, "file", file ? trace_string(annotation->trace, file) : NULL);
-	json_add(object, "line", line ? json_number(line) : NULL);
+	json_text(json, "file", file ? trace_string(annotation->trace, file) : NULL);
+	json_known(json, "line", line, line);
 }
 
-static void put_line(struct json_out *out, const struct annotation *annotation,
+static void put_line(struct json_writer *json, const struct annotation *annotation,
                      const struct hot_line *line, const struct source_text *source,
                      const char *problem)
 {
-	const char *text = source_text_line(source, line->line);
-	struct json_object *object = json_new();
-
-	add_place(annotation, object, line->file, line->line);
-	add_weights(object, line->self, line->samples);
-	json_add_text(object, "source", text);
-	json_add_text(object, "problem", problem);
-	json_put(out, object);
+	json_begin(json, NULL);
+	put_place(json, annotation, line->file, line->line);
+	put_weights(json, line->self, line->samples);
+	json_text(json, "source", source_text_line(source, line->line));
+	json_text(json, "problem", problem);
+	json_end(json);
 }
 
-static void put_lines(struct json_out *out, const struct annotation *annotation)
+static void put_lines(struct json_writer *json, const struct annotation *annotation)
 {
-	const char *comma = "";
 	uint32_t end;
 
-	fputs("\"lines\":[", out->to);
+	json_begin_list(json, "lines");
 	for (uint32_t i = 0; i < annotation->nr_lines; i = end) {
 		struct source_text source;
 		const char *problem;
 
 		end = annotation_file_end(annotation, i);
 		problem = annotation_source(annotation, &annotation->lines[i], &source);
-		for (uint32_t k = i; k < end; k++) {
-			if (!annotation->lines[k].hottest)
-				continue;
-			fputs(comma, out->to);
-			put_line(out, annotation, &annotation->lines[k], &source, problem);
-			comma = ",";
-		}
+		for (uint32_t k = i; k < end; k++)
+			if (annotation->lines[k].hottest)
+				put_line(json, annotation, &annotation->lines[k], &source, problem);
 		source_text_fini(&source);
 	}
-	fputc(']', out->to);
+	json_end_list(json);
 }
 
 static uint64_t address_in(const struct annotation *annotation, const struct hot_code *code,
@@ -67,91 +60,76 @@ static uint64_t address_in(const struct annotation *annotation, const struct hot
 	return frame_address(annotation->trace, frame_make((uint16_t)symbol->module, offset));
 }
 
-static struct json_object *code_object(const struct annotation *annotation,
-                                       const struct hot_code *code,
-                                       const struct disassembler *disassembler)
+static void put_code_head(struct json_writer *json, const struct annotation *annotation,
+                          const struct hot_code *code, const struct disassembler *disassembler)
 {
 	const struct trace *trace = annotation->trace;
 	const struct trace_symbol *symbol = trace_symbol(trace, code->symbol);
 	const struct trace_module *module = trace_module(trace, symbol->module);
 	const uint64_t frame = frame_make((uint16_t)symbol->module, symbol->lo);
-	const char *problem = annotation_problem(code, disassembler);
-	struct json_object *object = json_new();
 	char text[FRAME_TEXT_SIZE];
 
-	json_add_text(object, "symbol", frame_symbol(trace, frame, text));
-	json_add_text(object, "module", module ? trace_string(trace, module->path) : "");
-	json_add_number(object, "begin", address_in(annotation, code, symbol->lo));
-	json_add_number(object, "end", address_in(annotation, code, symbol->hi));
-	json_add_number(object, "self", code->self);
-	json_add_text(object, "problem", problem);
-	return object;
+	json_text(json, "symbol", frame_symbol(trace, frame, text));
+	json_text(json, "module", module ? trace_string(trace, module->path) : "");
+	json_number(json, "begin", address_in(annotation, code, symbol->lo));
+	json_number(json, "end", address_in(annotation, code, symbol->hi));
+	json_number(json, "self", code->self);
+	json_text(json, "problem", annotation_problem(code, disassembler));
 }
 
-static int put_code(struct json_out *out, const struct annotation *annotation,
-                    const struct hot_code *code, bool all)
+static void put_instruction(struct json_writer *json, const struct annotation *annotation,
+                            const struct hot_code *code, const struct hot_place *row,
+                            struct disassembler *disassembler)
 {
 	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
-	struct disassembler *disassembler;
 	char text[INSTRUCTION_SIZE];
-	const char *comma = "";
+
+	annotation_row_text(code, symbol, row, disassembler, text);
+	json_begin(json, NULL);
+	json_number(json, "offset", frame_address(annotation->trace, row->frame));
+	put_weights(json, row->self, row->samples);
+	json_text(json, "text", *text ? text : NULL);
+	put_place(json, annotation, row->file, row->line);
+	json_end(json);
+}
+
+static int put_code(struct json_writer *json, const struct annotation *annotation,
+                    const struct hot_code *code, bool all)
+{
+	struct disassembler *disassembler;
 	uint32_t nr;
 	struct hot_place *rows = annotation_rows(annotation, code, &nr, &disassembler);
 
 	if (!rows)
 		return -ENOMEM;
-	fputc('{', out->to);
-	json_put_members(out, code_object(annotation, code, disassembler));
-	fputs("\"instructions\":[", out->to);
-	for (uint32_t i = 0; i < nr; i++) {
-		struct json_object *object;
-
-		if (!rows[i].hottest && !all)
-			continue;
-		object = json_new();
-		annotation_row_text(code, symbol, &rows[i], disassembler, text);
-		json_add_number(object, "offset", frame_address(annotation->trace, rows[i].frame));
-		add_weights(object, rows[i].self, rows[i].samples);
-		json_add_text(object, "text", *text ? text : NULL);
-		add_place(annotation, object, rows[i].file, rows[i].line);
-		fputs(comma, out->to);
-		json_put(out, object);
-		comma = ",";
-	}
-	fputs("]}", out->to);
+	json_begin(json, NULL);
+	put_code_head(json, annotation, code, disassembler);
+	json_begin_list(json, "instructions");
+	for (uint32_t i = 0; i < nr; i++)
+		if (rows[i].hottest || all)
+			put_instruction(json, annotation, code, &rows[i], disassembler);
+	json_end_list(json);
+	json_end(json);
 	disassembler_free(disassembler);
 	free(rows);
 	return 0;
 }
 
-static int put_codes(struct json_out *out, const struct annotation *annotation, bool all)
-{
-	int err = 0;
-
-	fputs("\"code\":[", out->to);
-	for (uint32_t i = 0; i < annotation->nr_codes && !err; i++) {
-		fputs(i ? "," : "", out->to);
-		err = put_code(out, annotation, &annotation->codes[i], all);
-	}
-	fputc(']', out->to);
-	return err;
-}
-
-int report_annotation_json(struct json_out *out, const struct profile *profile,
+int report_annotation_json(struct json_writer *json, const struct profile *profile,
                            const struct report_options *options)
 {
-	struct json_object *function = json_new();
 	struct annotation annotation;
 	int err = annotation_init(&annotation, profile, options);
 
-	json_add_text(function, "symbol", options->function);
-	add_weights(function, annotation.self, annotation.samples);
-	json_put_member(out, "function", function);
-	fputc(',', out->to);
-	put_lines(out, &annotation);
-	fputc(',', out->to);
-	if (!err)
-		err = put_codes(out, &annotation, options->all);
+	json_begin(json, "function");
+	json_text(json, "symbol", options->function);
+	put_weights(json, annotation.self, annotation.samples);
+	json_end(json);
+	put_lines(json, &annotation);
+	json_begin_list(json, "code");
+	for (uint32_t i = 0; i < annotation.nr_codes && !err; i++)
+		err = put_code(json, &annotation, &annotation.codes[i], options->all);
+	json_end_list(json);
 	annotation_fini(&annotation);
 	return err;
 }

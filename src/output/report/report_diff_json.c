@@ -1,4 +1,4 @@
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/report/report_diff.h"
 #include "output/report/report_row_json.h"
 #include "output/text/text.h"
@@ -9,128 +9,111 @@
 
 struct diff_json {
 	const struct diff_report *report;
-	struct json_object *events;
+	struct json_writer json;
 };
 
-static struct json_object *side_object(const struct diff *diff, unsigned side)
+static void put_side(struct diff_json *out, const struct diff *diff, unsigned side)
 {
-	struct json_object *object = json_new(), *warnings = json_list();
-
-	json_add_int(object, "total_weight", llround(diff->whole.of[side].mean));
-	json_add_number(object, "samples", diff->whole.of[side].samples);
+	json_begin(&out->json, diff_side_names[side]);
+	json_int(&out->json, "total_weight", llround(diff->whole.of[side].mean));
+	json_number(&out->json, "samples", diff->whole.of[side].samples);
+	json_begin_list(&out->json, "warnings");
 	for (unsigned run = 0; run < diff->runs[side].nr; run++)
-		warnings_of_profile(diff->runs[side].profiles[run], json_append_text, warnings);
-	json_add(object, "warnings", warnings);
-	return object;
+		warnings_of_profile(diff->runs[side].profiles[run], json_append_text, &out->json);
+	json_end_list(&out->json);
+	json_end(&out->json);
 }
 
 /* Weights have no fractions. */
-static struct json_object *number(const struct diff_report *report, double value)
+static void put_number(struct diff_json *out, const char *key, double value)
 {
-	return report->shares ? json_real(value) : json_int(llround(value));
+	if (out->report->shares)
+		json_real(&out->json, key, value);
+	else
+		json_int(&out->json, key, llround(value));
 }
 
-/* Without a column of its own a file is compared by its name alone. */
-static void name_file(const struct profile *profile, const struct profile_row *row,
-                      struct json_object *object)
-{
-	const struct frame_name *name = &profile->names.names[row->name];
-
-	if (profile->config.keys & PROFILE_BY_LINE && !(profile->config.keys & PROFILE_BY_FILE) &&
-	    row->name != PROFILE_NONE && name->file)
-		json_add_text(object, "file",
-		              text_file_name(trace_string(profile->trace, name->file)));
-}
-
-/* Functions have other names in other traces: what is told is the one that all columns have. */
-static void name_function(const struct diff_row *row, const struct report_options *options,
-                          struct json_object *object)
+/* Functions have other names in other traces: returns the one that all columns have. */
+static const char *symbol_of(const struct diff_row *row, const struct report_options *options)
 {
 	const char *cell = row->cells;
 
 	for (unsigned k = 0; k < options->nr_keys; k++, cell += strlen(cell) + 1)
-		if (options->keys[k] == PROFILE_BY_SYMBOL &&
-		    row->profile->rows[row->number].name != PROFILE_NONE)
-			json_add_text(object, "symbol", cell);
+		if (options->keys[k] == PROFILE_BY_SYMBOL)
+			return cell;
+	return "";
 }
 
-static struct json_object *row_object(const struct diff_row *row, const struct diff_report *report)
+static void put_row(struct diff_json *out, const struct diff_row *row)
 {
-	struct json_object *object = json_new();
+	const struct report_options *options = out->report->options;
 
-	report_row_json(row->profile, &row->profile->rows[row->number], report->options, object);
-	name_file(row->profile, &row->profile->rows[row->number], object);
-	name_function(row, report->options, object);
-	json_add(object, "change", number(report, row->change));
-	json_add(object, "error", number(report, row->error));
+	json_begin(&out->json, NULL);
+	report_row_json(&out->json, row->profile, &row->profile->rows[row->number], options,
+	                symbol_of(row, options));
+	put_number(out, "change", row->change);
+	put_number(out, "error", row->error);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		struct json_object *of = json_new();
-
-		json_add(of, "self", number(report, row->of[side].mean));
-		json_add_number(of, "samples", row->of[side].samples);
-		json_add(object, diff_side_names[side], of);
+		json_begin(&out->json, diff_side_names[side]);
+		put_number(out, "self", row->of[side].mean);
+		json_number(&out->json, "samples", row->of[side].samples);
+		json_end(&out->json);
 	}
-	return object;
+	json_end(&out->json);
 }
 
-static void add_event(void *arg, const struct diff *diff)
+static void put_event(void *arg, const struct diff *diff)
 {
 	struct diff_json *out = arg;
 	const struct profile *profile = diff->runs[DIFF_BEFORE].profiles[0];
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	struct json_object *object = json_new(), *rows = json_list();
 
-	json_add_text(object, "event", trace_string(profile->trace, event->name));
-	json_add_text(object, "unit",
-	              out->report->shares ? "percent" : trace_unit_name(event->unit));
+	json_begin(&out->json, NULL);
+	json_text(&out->json, "event", trace_string(profile->trace, event->name));
+	json_text(&out->json, "unit",
+	          out->report->shares ? "percent" : trace_unit_name(event->unit));
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		json_add(object, diff_side_names[side], side_object(diff, side));
+		put_side(out, diff, side);
 	if (!diff_has_one_run_each(diff)) {
-		json_add_int(object, "change", llround(diff->whole.change));
-		json_add_int(object, "error", llround(diff->whole.error));
+		json_int(&out->json, "change", llround(diff->whole.change));
+		json_int(&out->json, "error", llround(diff->whole.error));
 	}
+	json_begin_list(&out->json, "functions");
 	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
-		json_append(rows, row_object(&diff->rows[i], out->report));
-	json_add(object, "functions", rows);
-	json_append(out->events, object);
+		put_row(out, &diff->rows[i]);
+	json_end_list(&out->json);
+	json_end(&out->json);
 }
 
-static struct json_object *run_object(const struct diff_traces *runs, unsigned run)
+static void put_runs(struct diff_json *out, unsigned side)
 {
-	struct json_object *object = json_new(), *warnings = json_list();
-	const struct trace_run *of = trace_run(runs->traces[run]);
+	const struct diff_traces *runs = &out->report->sides[side];
 
-	json_add_text(object, "file", runs->names[run]);
-	json_add_number(object, "wall_ns", trace_wall(of));
-	warnings_of_run(runs->traces[run], json_append_text, warnings);
-	json_add(object, "warnings", warnings);
-	return object;
-}
-
-static struct json_object *runs_list(const struct diff_traces *runs)
-{
-	struct json_object *list = json_list();
-
-	for (unsigned run = 0; run < runs->nr; run++)
-		json_append(list, run_object(runs, run));
-	return list;
+	json_begin_list(&out->json, diff_side_names[side]);
+	for (unsigned run = 0; run < runs->nr; run++) {
+		json_begin(&out->json, NULL);
+		json_text(&out->json, "file", runs->names[run]);
+		json_number(&out->json, "wall_ns", trace_wall(trace_run(runs->traces[run])));
+		json_begin_list(&out->json, "warnings");
+		warnings_of_run(runs->traces[run], json_append_text, &out->json);
+		json_end_list(&out->json);
+		json_end(&out->json);
+	}
+	json_end_list(&out->json);
 }
 
 int report_diff_json(FILE *to, const struct diff_report *report)
 {
-	struct json_out json = {.to = to};
-	struct diff_json out = {report, json_list()};
-	struct json_object *whole = json_new();
-	int err = report_diff_walk(report, add_event, &out);
+	struct diff_json out = {report, {.to = to}};
+	int err;
 
+	json_begin(&out.json, NULL);
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		json_add(whole, diff_side_names[side], runs_list(&report->sides[side]));
-	json_add(whole, "events", out.events);
-	if (err) {
-		json_free(whole);
-		return err;
-	}
-	json_put(&json, whole);
+		put_runs(&out, side);
+	json_begin_list(&out.json, "events");
+	err = report_diff_walk(report, put_event, &out);
+	json_end_list(&out.json);
+	json_end(&out.json);
 	fputc('\n', to);
-	return json.err;
+	return err;
 }

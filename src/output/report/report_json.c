@@ -1,5 +1,5 @@
 #include "output/profile/counter_columns.h"
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "trace/selection.h"
 #include "trace/rank_rows.h"
 #include "output/report/report_annotation.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 struct report_out {
-	struct json_out json;
+	struct json_writer json;
 	const struct trace *trace;
 	const struct report_options *options;
 	const struct profile *profile;
@@ -28,49 +28,46 @@ struct report_out {
 
 /* --- counters --------------------------------------------------------------------------------- */
 
-/* {"cache-misses": 17, …}; what is not known is null. */
-static struct json_object *counter_sums(const struct counter_columns *columns,
-                                        const uint64_t *counters)
+/* Puts {"cache-misses": 17, …}; null is unknown. */
+static void put_counter_sums(struct report_out *out, const uint64_t *counters)
 {
-	struct json_object *object = json_new();
-	double value;
+	const struct counter_columns *columns = &out->counters;
 
+	json_begin(&out->json, "counters");
 	for (unsigned i = 0; i < columns->nr_sums; i++) {
 		const struct counter_column *column = &columns->columns[i];
-		struct json_object *number = NULL;
+		double value = 0;
+		bool known = counter_column_value(column, counters, &value) && value < 0x1p63;
 
 		if (column->state == COUNTER_COUNTED)
-			number = json_number(counters[1 + i]);
-		else if (counter_column_value(column, counters, &value) && value < 0x1p63)
-			number = json_number((uint64_t)llround(value));
-		json_add_named(object, column->key, number);
+			json_number(&out->json, column->key, counters[1 + i]);
+		else
+			json_known(&out->json, column->key, known, (uint64_t)llround(value));
 	}
-	return object;
+	json_end(&out->json);
 }
 
-static struct json_object *counter_ratios(const struct counter_columns *columns,
-                                          const uint64_t *counters)
+static void put_counter_ratios(struct report_out *out, const uint64_t *counters)
 {
-	struct json_object *object = json_new();
+	const struct counter_columns *columns = &out->counters;
 	double value;
 
+	json_begin(&out->json, "ratios");
 	for (unsigned i = columns->nr_sums; i < columns->nr; i++) {
-		const struct counter_column *column = &columns->columns[i];
-		bool known = counter_column_value(column, counters, &value);
+		bool known = counter_column_value(&columns->columns[i], counters, &value);
 
-		json_add_named(object, column->key, known ? json_real(value) : NULL);
+		json_real(&out->json, columns->columns[i].key, known ? value : NAN);
 	}
-	return object;
+	json_end(&out->json);
 }
 
-/* "counters" and "ratios", where there are any. */
-static void add_counters(const struct report_out *out, const uint64_t *counters,
-                         struct json_object *object)
+/* Puts "counters" and "ratios", where there are any. */
+static void put_counters(struct report_out *out, const uint64_t *counters)
 {
 	if (!out->counters.nr)
 		return;
-	json_add(object, "counters", counter_sums(&out->counters, counters));
-	json_add(object, "ratios", counter_ratios(&out->counters, counters));
+	put_counter_sums(out, counters);
+	put_counter_ratios(out, counters);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
@@ -86,67 +83,53 @@ static uint64_t row_error(const struct profile_row *row, uint64_t whole)
 	return error < (double)whole ? (uint64_t)error : whole;
 }
 
-static struct json_object *row_object(struct report_out *out, const struct class_row *of,
-                                      uint64_t whole)
+static void put_row(struct report_out *out, const struct class_row *of, uint64_t whole)
 {
 	const struct profile_row row = report_row(out->profile, of);
 	const struct profile_unsampled *unsampled =
 		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.class) : NULL;
-	struct json_object *object = json_new();
 
-	report_row_json(out->profile, &row, out->options, object);
-	json_add_number(object, "self", row.self);
-	json_add_number(object, "total", of->total);
-	json_add_number(object, "samples", row.samples);
-	json_add_number(object, "error", row_error(&row, whole));
+	json_begin(&out->json, NULL);
+	report_row_json(&out->json, out->profile, &row, out->options, NULL);
+	json_number(&out->json, "self", row.self);
+	json_number(&out->json, "total", of->total);
+	json_number(&out->json, "samples", row.samples);
+	json_number(&out->json, "error", row_error(&row, whole));
 	if (unsampled) {
-		json_add_number(object, "sampled", unsampled->sampled);
-		json_add_number(object, "exact", unsampled->exact);
+		json_number(&out->json, "sampled", unsampled->sampled);
+		json_number(&out->json, "exact", unsampled->exact);
 	} else {
-		add_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self,
-		             object);
+		put_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self);
 	}
-	return object;
+	json_end(&out->json);
 }
 
 static void put_rows(struct report_out *out, uint64_t whole)
 {
-	fputs("\"functions\":[", out->json.to);
-	for (uint32_t i = 0; i < out->rows.nr; i++) {
-		if (i)
-			fputc(',', out->json.to);
-		json_put(&out->json, row_object(out, &out->rows.rows[i], whole));
-	}
-	fputc(']', out->json.to);
+	json_begin_list(&out->json, "functions");
+	for (uint32_t i = 0; i < out->rows.nr; i++)
+		put_row(out, &out->rows.rows[i], whole);
+	json_end_list(&out->json);
 }
 
-static struct json_object *thread_object(const struct report_out *out, uint32_t number,
-                                         uint64_t whole)
+static int put_thread(struct report_out *out, uint32_t number, uint64_t whole)
 {
 	const struct profile_class *class = &out->profile->classes[number];
 	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
 	uint32_t rank = rank_row(&out->ranks, class->thread);
-	struct json_object *object = json_new();
+	int err = report_rows_of_class(&out->rows, number);
 
+	json_begin(&out->json, NULL);
 	if (!report_unsampled(out->profile, number)) {
-		json_add_int(object, "pid", entry ? entry->pid : 0);
-		json_add_int(object, "tid", entry ? entry->tid : 0);
+		json_int(&out->json, "pid", entry ? entry->pid : 0);
+		json_int(&out->json, "tid", entry ? entry->tid : 0);
 	}
-	json_add_text(object, "comm", trace_string(out->trace, class->comm));
+	json_text(&out->json, "comm", trace_string(out->trace, class->comm));
 	if (rank != RANK_NONE)
-		json_add_int(object, "rank", out->ranks.rows[rank].rank);
-	json_add_number(object, "total_weight", whole);
-	return object;
-}
-
-static int put_thread(struct report_out *out, uint32_t class, uint64_t whole)
-{
-	int err = report_rows_of_class(&out->rows, class);
-
-	fputc('{', out->json.to);
-	json_put_members(&out->json, thread_object(out, class, whole));
+		json_int(&out->json, "rank", out->ranks.rows[rank].rank);
+	json_number(&out->json, "total_weight", whole);
 	put_rows(out, whole);
-	fputc('}', out->json.to);
+	json_end(&out->json);
 	return err;
 }
 
@@ -158,19 +141,17 @@ static int put_threads(struct report_out *out)
 
 	if (!order)
 		err = -ENOMEM;
-	fputs("\"threads\":[", out->json.to);
-	for (uint32_t i = 0; i < out->profile->nr_classes && !err; i++) {
+	json_begin_list(&out->json, "threads");
+	for (uint32_t i = 0; i < out->profile->nr_classes && nr < out->options->limit && !err;
+	     i++) {
 		uint64_t whole = report_class_whole(out->profile, order[i]);
 
 		if (!whole)
 			continue;
-		if (nr == out->options->limit)
-			break;
-		if (nr++)
-			fputc(',', out->json.to);
+		nr++;
 		err = put_thread(out, order[i], whole);
 	}
-	fputc(']', out->json.to);
+	json_end_list(&out->json);
 	rank_rows_fini(&out->ranks);
 	free(order);
 	return err;
@@ -180,86 +161,56 @@ static int put_threads(struct report_out *out)
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent);
 
-static struct json_object *name_object(struct report_out *out, const struct profile_row *row)
+static void put_class_keys(struct report_out *out, uint32_t class)
 {
-	struct json_object *object = json_new();
-
-	for (unsigned k = 0; k < out->options->nr_keys; k++)
-		if (!(out->options->keys[k] & PROFILE_CLASS_KEYS))
-			report_key_json(out->profile, row, out->options->keys[k], object);
-	return object;
-}
-
-static struct json_object *class_object(struct report_out *out, uint32_t class)
-{
-	struct json_object *object = json_new(), *thread;
 	struct profile_row row = {.class = class};
 
 	if (out->profile->config.keys & PROFILE_BY_THREAD) {
-		thread = json_new();
-		report_key_json(out->profile, &row, PROFILE_BY_THREAD, thread);
-		json_add(object, "thread", thread);
+		const struct report_options thread = {.keys = {PROFILE_BY_THREAD}, .nr_keys = 1};
+
+		json_begin(&out->json, "thread");
+		report_keys_json(&out->json, out->profile, &row, &thread, PROFILE_BY_THREAD);
+		json_end(&out->json);
 	}
-	for (unsigned k = 0; k < out->options->nr_keys; k++)
-		if (out->options->keys[k] & PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD)
-			report_key_json(out->profile, &row, out->options->keys[k], object);
-	return object;
+	report_keys_json(&out->json, out->profile, &row, out->options,
+	                 PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD);
 }
 
-/* Returns the counts of a node and of all nodes below it. */
-static struct json_object *counts_object(const struct report_out *out, uint32_t node)
+static void put_sum(struct report_out *out, const struct report_branch *branch)
 {
-	struct json_object *object = json_new();
-
-	add_counters(out, profile_counts_of(&out->trees.counts, node)->total, object);
-	return object;
+	json_begin(&out->json, NULL);
+	json_number(&out->json, "others", branch->nr);
+	json_number(&out->json, "total", branch->total);
+	json_end(&out->json);
 }
 
-static struct json_object *sum_object(const struct report_branch *branch)
-{
-	struct json_object *object = json_new();
-
-	json_add_number(object, "others", branch->nr);
-	json_add_number(object, "total", branch->total);
-	return object;
-}
-
-static struct json_object *unsampled_object(struct report_out *out, uint32_t number)
+static void put_unsampled(struct report_out *out, uint32_t number)
 {
 	const struct profile_row *row = &out->profile->rows[out->profile->unsampled[number].row];
-	struct json_object *object = json_new();
 
-	report_row_json(out->profile, row, out->options, object);
-	json_add_number(object, "self", row->self);
-	json_add_number(object, "total", row->self);
-	json_add(object, "children", json_list());
-	return object;
+	json_begin(&out->json, NULL);
+	report_row_json(&out->json, out->profile, row, out->options, NULL);
+	json_number(&out->json, "self", row->self);
+	json_number(&out->json, "total", row->self);
+	json_begin_list(&out->json, "children");
+	json_end_list(&out->json);
+	json_end(&out->json);
 }
 
-static void put_branch(struct report_out *out, const struct report_tree *tree,
-                       const struct report_branch *branch)
+static void put_node(struct report_out *out, const struct report_tree *tree, uint32_t number)
 {
-	const struct path_node *node;
-	struct profile_row row;
+	const struct path_node *node = &tree->of->nodes[number];
+	const struct profile_row row = {.name = node->name};
 
-	if (branch->node == PROFILE_NONE) {
-		json_put(&out->json, branch->nr ? sum_object(branch)
-		                                : unsampled_object(out, branch->unsampled));
-		return;
-	}
-	fputc('{', out->json.to);
-	node = &tree->of->nodes[branch->node];
-	row = (struct profile_row){.name = node->name};
-	json_put_members(&out->json, name_object(out, &row));
-	if (out->view.direction != PROFILE_CALLERS) {
-		json_put_member(&out->json, "self", json_number(tree->of->self[branch->node]));
-		fputc(',', out->json.to);
-	}
-	json_put_member(&out->json, "total", json_number(node->total));
-	fputc(',', out->json.to);
-	json_put_members(&out->json, counts_object(out, branch->node));
-	put_children(out, tree, branch->node);
-	fputc('}', out->json.to);
+	json_begin(&out->json, NULL);
+	report_keys_json(&out->json, out->profile, &row, out->options,
+	                 ~(unsigned)PROFILE_CLASS_KEYS);
+	if (out->view.direction != PROFILE_CALLERS)
+		json_number(&out->json, "self", tree->of->self[number]);
+	json_number(&out->json, "total", node->total);
+	put_counters(out, profile_counts_of(&out->trees.counts, number)->total);
+	put_children(out, tree, number);
+	json_end(&out->json);
 }
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent)
@@ -267,17 +218,19 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 	size_t nr;
 	const struct report_branch *branch = report_tree_children(tree, parent, &nr);
 
-	fputs("\"children\":[", out->json.to);
-	for (size_t i = 0; i < nr; i++) {
-		if (i)
-			fputc(',', out->json.to);
-		put_branch(out, tree, &branch[i]);
-	}
-	fputc(']', out->json.to);
+	json_begin_list(&out->json, "children");
+	for (size_t i = 0; i < nr; i++)
+		if (branch[i].node != PROFILE_NONE)
+			put_node(out, tree, branch[i].node);
+		else if (branch[i].nr)
+			put_sum(out, &branch[i]);
+		else
+			put_unsampled(out, branch[i].unsampled);
+	json_end_list(&out->json);
 }
 
-/* One without branches is left out. */
-static int put_class(struct report_out *out, uint32_t class, bool *first)
+/* A class without branches is left out. */
+static int put_class(struct report_out *out, uint32_t class)
 {
 	struct report_tree tree;
 	size_t nr;
@@ -287,70 +240,60 @@ static int put_class(struct report_out *out, uint32_t class, bool *first)
 		return -ENOMEM;
 	report_tree_children(&tree, 0, &nr);
 	if (nr) {
-		fputs(*first ? "{" : ",{", out->json.to);
-		json_put_members(&out->json, class_object(out, class));
+		json_begin(&out->json, NULL);
+		put_class_keys(out, class);
 		put_children(out, &tree, 0);
-		fputc('}', out->json.to);
-		*first = false;
+		json_end(&out->json);
 	}
 	report_tree_fini(&tree);
 	return 0;
 }
 
-/* Prints the unsampled weight of a command, beside the trees of classes. */
+/* Puts the unsampled weight of a command, beside the trees of classes. */
 static void put_unsampled_class(struct report_out *out, uint32_t number)
 {
-	const struct profile_unsampled *unsampled = &out->profile->unsampled[number];
-	struct json_object *object = class_object(out, out->profile->rows[unsampled->row].class);
-	struct json_object *children = json_list();
-
-	json_append(children, unsampled_object(out, number));
-	json_add(object, "children", children);
-	json_put(&out->json, object);
+	json_begin(&out->json, NULL);
+	put_class_keys(out, out->profile->rows[out->profile->unsampled[number].row].class);
+	json_begin_list(&out->json, "children");
+	put_unsampled(out, number);
+	json_end_list(&out->json);
+	json_end(&out->json);
 }
 
 static int put_trees(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
-	bool classes = profile->config.keys & PROFILE_CLASS_KEYS, first = true;
+	bool classes = profile->config.keys & PROFILE_CLASS_KEYS;
 	bool whole = out->view.direction == PROFILE_ALL;
 	int err = profile_trees_init(&out->trees, profile);
 
-	fputs("\"trees\":[", out->json.to);
+	json_begin_list(&out->json, "trees");
 	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
 		if (profile->classes[i].weight || (!i && !classes))
-			err = put_class(out, i, &first);
-	for (uint32_t i = 0; i < profile->nr_unsampled && whole && classes; i++) {
-		fputs(first ? "" : ",", out->json.to);
+			err = put_class(out, i);
+	for (uint32_t i = 0; i < profile->nr_unsampled && whole && classes; i++)
 		put_unsampled_class(out, i);
-		first = false;
-	}
-	fputc(']', out->json.to);
+	json_end_list(&out->json);
 	profile_trees_fini(&out->trees);
 	return err;
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static struct json_object *scaled_object(const struct report_out *out,
-                                         const struct profile_scaled *scaled)
+static void put_scaled(struct report_out *out)
 {
-	struct json_object *object = json_new();
+	json_begin_list(&out->json, "scaled");
+	for (uint32_t i = 0; i < out->profile->nr_scaled; i++) {
+		const struct profile_scaled *scaled = &out->profile->scaled[i];
 
-	json_add_text(object, "comm", trace_string(out->trace, scaled->comm));
-	json_add_number(object, "sampled", scaled->sampled);
-	json_add_number(object, "exact", scaled->exact);
-	json_add_real(object, "factor", (double)scaled->exact / (double)scaled->sampled);
-	return object;
-}
-
-static struct json_object *scaled_list(const struct report_out *out)
-{
-	struct json_object *array = json_list();
-
-	for (uint32_t i = 0; i < out->profile->nr_scaled; i++)
-		json_append(array, scaled_object(out, &out->profile->scaled[i]));
-	return array;
+		json_begin(&out->json, NULL);
+		json_text(&out->json, "comm", trace_string(out->trace, scaled->comm));
+		json_number(&out->json, "sampled", scaled->sampled);
+		json_number(&out->json, "exact", scaled->exact);
+		json_real(&out->json, "factor", (double)scaled->exact / (double)scaled->sampled);
+		json_end(&out->json);
+	}
+	json_end_list(&out->json);
 }
 
 static uint64_t shown_wall(const struct profile *profile)
@@ -362,46 +305,49 @@ static uint64_t shown_wall(const struct profile *profile)
 	return until > from ? until - from : 0;
 }
 
-static struct json_object *event_object(const struct report_out *out)
+static void put_warnings(struct report_out *out)
+{
+	json_begin_list(&out->json, "warnings");
+	warnings_of_run(out->trace, json_append_text, &out->json);
+	if (report_shows_callers(out->options))
+		warnings_of_callers(out->trace, json_append_text, &out->json);
+	warnings_of_profile(out->profile, json_append_text, &out->json);
+	json_end_list(&out->json);
+}
+
+static void put_head(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
 	const struct trace_event *event = trace_event(out->trace, profile->config.event);
-	struct json_object *object = json_new(), *warnings = json_list();
 
-	warnings_of_run(out->trace, json_append_text, warnings);
-	if (report_shows_callers(out->options))
-		warnings_of_callers(out->trace, json_append_text, warnings);
-	warnings_of_profile(profile, json_append_text, warnings);
-	json_add_text(object, "event", trace_string(out->trace, event->name));
-	json_add_text(object, "unit", trace_unit_name(event->unit));
-	json_add_number(object, "total_weight", profile->total);
-	json_add_number(object, "sampled_weight", profile->sampled);
-	json_add_number(object, "samples", profile->samples);
-	json_add(object, "warnings", warnings);
-	json_add(object, "scaled", scaled_list(out));
-	json_add_number(object, "wall_ns", shown_wall(profile));
+	json_text(&out->json, "event", trace_string(out->trace, event->name));
+	json_text(&out->json, "unit", trace_unit_name(event->unit));
+	json_number(&out->json, "total_weight", profile->total);
+	json_number(&out->json, "sampled_weight", profile->sampled);
+	json_number(&out->json, "samples", profile->samples);
+	put_warnings(out);
+	put_scaled(out);
+	json_number(&out->json, "wall_ns", shown_wall(profile));
 	if (event->unit == TRACE_NS)
-		json_add_number(object, "cpu_time_ns", profile->total - profile->idle);
+		json_number(&out->json, "cpu_time_ns", profile->total - profile->idle);
 	if (out->counters.nr)
-		json_add_number(object, "counted", profile->counted[0]);
-	add_counters(out, profile->counted, object);
-	return object;
+		json_number(&out->json, "counted", profile->counted[0]);
+	put_counters(out, profile->counted);
 }
 
-/* Callers or callees: the function, and its trees. */
+/* Puts callers or callees: the function, and its trees. */
 static int put_view(struct report_out *out)
 {
 	const struct profile_view *view = &out->view;
-	struct json_object *object = json_new(), *function = json_new();
-	const char *which = view->direction == PROFILE_CALLERS ? "callers" : "callees";
 
-	json_add_text(function, "symbol", view->function);
-	json_add_number(function, "self", view->self);
-	json_add_number(function, "total", view->total);
-	json_add_number(function, "samples", view->samples);
-	json_add(object, "function", function);
-	json_add_text(object, "direction", which);
-	json_put_members(&out->json, object);
+	json_begin(&out->json, "function");
+	json_text(&out->json, "symbol", view->function);
+	json_number(&out->json, "self", view->self);
+	json_number(&out->json, "total", view->total);
+	json_number(&out->json, "samples", view->samples);
+	json_end(&out->json);
+	json_text(&out->json, "direction",
+	          view->direction == PROFILE_CALLERS ? "callers" : "callees");
 	return put_trees(out);
 }
 
@@ -420,10 +366,7 @@ static int put_tables(struct report_out *out)
 	if (!err)
 		err = out->options->per_thread ? put_threads(out) : put_all_rows(out);
 	report_rows_fini(&out->rows);
-	if (err || !out->options->tree)
-		return err;
-	fputc(',', out->json.to);
-	return put_trees(out);
+	return err || !out->options->tree ? err : put_trees(out);
 }
 
 static int put_event(struct report_out *out, uint32_t event)
@@ -435,7 +378,7 @@ static int put_event(struct report_out *out, uint32_t event)
 		return -errno;
 	out->profile = profile;
 	counter_columns_init(&out->counters, out->trace, event);
-	json_put_members(&out->json, event_object(out));
+	put_head(out);
 	if (out->options->annotate)
 		err = report_annotation_json(&out->json, profile, out->options);
 	else
@@ -452,25 +395,14 @@ static int put_events(struct report_out *out)
 
 	if (err || !all || !trace_event(out->trace, 1))
 		return err;
-	fputs(",\"events\":[", out->json.to);
+	json_begin_list(&out->json, "events");
 	for (uint32_t i = 0; trace_event(out->trace, i) && !err; i++) {
-		fputs(i ? ",{" : "{", out->json.to);
+		json_begin(&out->json, NULL);
 		err = put_event(out, i);
-		fputc('}', out->json.to);
+		json_end(&out->json);
 	}
-	fputc(']', out->json.to);
+	json_end_list(&out->json);
 	return err;
-}
-
-static int put_calls(struct report_out *out)
-{
-	struct json_object *calls = report_calls_object(out->trace, out->options);
-
-	if (!calls)
-		return -errno;
-	fputc(',', out->json.to);
-	json_put_member(&out->json, "calls", calls);
-	return 0;
 }
 
 int report_json(FILE *to, const struct trace *trace, const struct report_options *options)
@@ -483,12 +415,12 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 	out->json.to = to;
 	out->trace = trace;
 	out->options = options;
-	fputc('{', to);
+	json_begin(&out->json, NULL);
 	err = put_events(out);
 	if (!err && report_has_calls(trace, options))
-		err = put_calls(out);
-	fputs("}\n", to);
-	err = err ? err : out->json.err;
+		err = report_calls_json(&out->json, trace, options);
+	json_end(&out->json);
+	fputc('\n', to);
 	free(out);
 	return err;
 }

@@ -1,19 +1,24 @@
-/* Adds the keys of a row to a JSON object. */
+/* The keys of a row as members of the JSON object that was begun last. */
 #ifndef OUTPUT_REPORT_REPORT_ROW_JSON_H
 #define OUTPUT_REPORT_REPORT_ROW_JSON_H
 
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/views/query.h"
 
 /*
- * Adds the members of one key: "symbol", or "pid", "tid" and "comm", or "file" and "line", and so
- * on.
+ * Writes the members of those keys of the options that are among `keys`: "symbol", or "pid", "tid"
+ * and "comm", or "file" and "line", and so on.
  */
-void report_key_json(const struct profile *profile, const struct profile_row *row,
-                     enum profile_keys key, struct json_object *object);
+void report_keys_json(struct json_writer *json, const struct profile *profile,
+                      const struct profile_row *row, const struct report_options *options,
+                      unsigned keys);
 
-/* All keys of the options, and of what was not sampled that it is "unsampled" or "unobserved". */
-void report_row_json(const struct profile *profile, const struct profile_row *row,
-                     const struct report_options *options, struct json_object *object);
+/*
+ * Writes all keys of the options, and of unsampled weight that it is "unsampled" or "unobserved".
+ * symbol: of a comparison: the name that its function has in all runs; else NULL.
+ */
+void report_row_json(struct json_writer *json, const struct profile *profile,
+                     const struct profile_row *row, const struct report_options *options,
+                     const char *symbol);
 
 #endif

@@ -50,25 +50,52 @@ static void put_plain(FILE *file, const char **text, const char * not )
 	*text = end;
 }
 
-/* C0, DEL, C1, line and paragraph separators. */
+/* C0, DEL and C1, which terminals obey. */
 static bool is_control(uint32_t c)
 {
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
+	return c < 0x20 || (c >= 0x7f && c < 0xa0);
+}
+
+/* Separators of lines and paragraphs, which end a string in some scripts. */
+static bool is_separator(uint32_t c)
+{
+	return c == 0x2028 || c == 0x2029;
+}
+
+/* Returns the letter that names a control character behind a backslash; 0: it has none. */
+static char control_letter(uint32_t c)
+{
+	static const char letters[] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+
+	return c < sizeof(letters) ? letters[c] : 0;
+}
+
+static void put_json(FILE *file, uint32_t c, bool in_page)
+{
+	char letter = c == '"' || c == '\\' ? (char)c : in_page ? 0 : control_letter(c);
+	bool markup = c == '<' || c == '>' || c == '&' || c == '\'';
+
+	if (letter)
+		fprintf(file, "\\%c", letter);
+	else if (is_control(c) || (in_page && (markup || is_separator(c))))
+		fprintf(file, "\\u%04x", c);
+	else
+		put(file, c);
+}
+
+void escape_json_part(FILE *file, const char *text, size_t size, bool in_page)
+{
+	const char *end = text + size;
+
+	while (put_plain(file, &text, in_page ? "<>&'\"\\" : "\"\\"), text < end)
+		put_json(file, escape_next(&text), in_page);
 }
 
 void escape_json(FILE *file, const char *text)
 {
-	uint32_t c;
-
 	putc_unlocked('"', file);
-	while (put_plain(file, &text, "<>&'\"\\"), (c = escape_next(&text))) {
-		if (is_control(c) || c == '<' || c == '>' || c == '&' || c == '\'')
-			fprintf(file, "\\u%04x", c);
-		else if (c == '"' || c == '\\')
-			fprintf(file, "\\%c", (char)c);
-		else
-			put(file, c);
-	}
+	escape_json_part(file, text, strlen(text), true);
 	putc_unlocked('"', file);
 }
 
@@ -100,7 +127,9 @@ void escape_xml(FILE *file, const char *text)
 		if (entity)
 			fputs(entity, file);
 		else /* XML has no way to write these */
-			put(file, is_control(c) || c == 0xfffe || c == 0xffff ? ESCAPE_BAD : c);
+			put(file, is_control(c) || is_separator(c) || c == 0xfffe || c == 0xffff
+			                  ? ESCAPE_BAD
+			                  : c);
 	}
 }
 
@@ -109,7 +138,7 @@ void escape_line(FILE *file, const char *text, const char * not, char instead)
 	uint32_t c;
 
 	while (put_plain(file, &text, not ), (c = escape_next(&text))) {
-		if (is_control(c))
+		if (is_control(c) || is_separator(c))
 			c = ESCAPE_BAD;
 		else if (c < 0x80 && strchr(not, (int)c))
 			c = (unsigned char)instead;
@@ -125,7 +154,7 @@ char *escape_copy(const char *text)
 	if (!copy)
 		return NULL;
 	while ((c = escape_next(&text)))
-		to += escape_encode(is_control(c) ? ESCAPE_BAD : c, to);
+		to += escape_encode(is_control(c) || is_separator(c) ? ESCAPE_BAD : c, to);
 	*to = 0;
 	return copy;
 }

@@ -8,6 +8,7 @@
 #ifndef OUTPUT_TEXT_ESCAPE_H
 #define OUTPUT_TEXT_ESCAPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -23,6 +24,11 @@ unsigned escape_encode(uint32_t c, char bytes[4]);
  * script.
  */
 void escape_json(FILE *file, const char *text);
+/*
+ * Writes the first `size` bytes of a text, which end at its end or before a control character, as
+ * the content of a JSON string. in_page: as above.
+ */
+void escape_json_part(FILE *file, const char *text, size_t size, bool in_page);
 /* Writes the text as content or attribute of XML. */
 void escape_xml(FILE *file, const char *text);
 /*

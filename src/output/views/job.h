@@ -10,6 +10,7 @@
 #include "output/views/call_callers.h"
 #include "output/views/call_sums.h"
 #include "output/views/rank_sums.h"
+#include "output/text/json_writer.h"
 #include "output/views/query.h"
 #include "output/profile/warnings.h"
 
@@ -59,8 +60,8 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct report_opt
 bool report_has_calls(const struct trace *trace, const struct report_options *options);
 /* Prints the calls below the table of an ordinary report. Returns 0, -ENOMEM, -EBADMSG. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
-/* Returns these calls as a JSON array; NULL: errno has the reason. */
-struct json_object *report_calls_object(const struct trace *trace,
-                                        const struct report_options *options);
+/* Writes these calls as a JSON member. The same. */
+int report_calls_json(struct json_writer *json, const struct trace *trace,
+                      const struct report_options *options);
 
 #endif

@@ -2,9 +2,10 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <math.h>
 #include <string.h>
 
-#include "output/text/json_text.h"
+#include "output/text/json_writer.h"
 #include "output/text/text.h"
 
 static void expect_put(const char *name, unsigned width, const char *expected, unsigned columns)
@@ -226,78 +227,92 @@ static void only_nothing_is_0_and_only_all_100_percent(void **state)
 	expect_share(UINT64_MAX - 1, UINT64_MAX, "100.000000000 %");
 }
 
-static void expect_printed(struct json_object *value, int err, const char *expected)
+static void expect_json(const char *name, const char *expected)
 {
-	struct json_out out = {0};
+	struct json_writer json = {0};
 	struct page page;
 
 	page_open(&page);
-	out.to = page.file;
-	json_put(&out, value);
-	assert_int_equal(out.err, err);
+	json.to = page.file;
+	json_text(&json, NULL, name);
 	page_expect(&page, expected);
-}
-
-static void expect_json(const char *name, const char *expected)
-{
-	expect_printed(json_text(name), 0, expected);
 }
 
 static void json_is_valid_whatever_it_holds(void **state)
 {
-	struct json_object *object = json_new();
-
 	(void)state;
 	expect_json("a/b \"c\" \\", "\"a/b \\\"c\\\" \\\\\"");
-	expect_json("\033\n", "\"\\u001b\\n\"");
+	expect_json("\033\n\t", "\"\\u001b\\n\\t\"");
 	expect_json("gr\xc3\xb6\xc3", "\"gr\xc3\xb6\xef\xbf\xbd\"");
 	expect_json("\xff", "\"\xef\xbf\xbd\"");
 	/* Nothing in it acts on a terminal, and it says the same. */
 	expect_json("a\x7f"
 	            "b\xc2\x9b[31m\xc2\x80\xc2\x9f",
 	            "\"a\\u007fb\\u009b[31m\\u0080\\u009f\"");
-	json_add_named(object, "a\xff\xc2", json_list());
-	expect_printed(object, 0, "{\"a\xef\xbf\xbd\xef\xbf\xbd\":[]}");
 	expect_json("\xc2\xa0\xc3\x9b\xc2\xb5", "\"\xc2\xa0\xc3\x9b\xc2\xb5\"");
+	expect_json(NULL, "null");
 }
 
-/* What memory was refused for takes along all that it belongs to, and nothing else. */
-static void json_is_whole_or_nothing(void **state)
+static void write_values(struct json_writer *json)
 {
-	struct json_object *object = json_new(), *list = json_list(), *inner = json_new();
-	struct json_object *whole = json_list(), *part;
-	struct json_out out = {.to = stdout};
+	json_begin(json, NULL);
+	json_number(json, "a\xff\xc2", UINT64_MAX);
+	json_begin_list(json, "list");
+	json_int(json, NULL, -1);
+	json_real(json, NULL, 2);
+	json_real(json, NULL, 0.1);
+	json_real(json, NULL, 1e300);
+	json_real(json, NULL, NAN);
+	json_flag(json, NULL, true);
+	json_begin_list(json, NULL);
+	json_end_list(json);
+	json_end_list(json);
+	json_text_part(json, "part",
+	               "a\x1f"
+	               "b",
+	               1);
+	json_known(json, "unknown", false, 1);
+	json_end(json);
+}
+
+static void json_has_commas_where_they_are_due(void **state)
+{
+	struct json_writer json = {0};
+	struct page page;
 
 	(void)state;
-	json_append(list, json_number(1));
-	json_append(list, NULL);
-	json_append(whole, json_flag(true));
-	json_append(whole, json_number(1));
-	json_append(whole, NULL);
-	json_add(inner, "x", json_lost());
-	json_add(object, "a", json_int(-1));
-	json_append(list, inner);
-	json_append(list, json_text("more"));
-	json_add(object, "list", list);
-	json_add(object, "b", json_real(0.5));
-	expect_printed(object, -ENOMEM, "");
-	expect_printed(whole, 0, "[true,1,null]");
-	expect_printed(json_lost(), -ENOMEM, "");
-	expect_printed(NULL, 0, "null");
+	page_open(&page);
+	json.to = page.file;
+	write_values(&json);
+	page_expect(&page, "{\"a\xef\xbf\xbd\xef\xbf\xbd\":18446744073709551615,"
+	                   "\"list\":[-1,2.0,0.10000000000000001,1.0000000000000001e+300,null,true,"
+	                   "[]],\"part\":\"a\",\"unknown\":null}");
+	page_open(&page);
+	json = (struct json_writer){.to = page.file, .pretty = true};
+	json_begin(&json, NULL);
+	json_number(&json, "a", 0);
+	json_begin_list(&json, "b");
+	json_text(&json, NULL, "x");
+	json_end_list(&json);
+	json_end(&json);
+	page_expect(&page, "{\n  \"a\":0,\n  \"b\":[\n    \"x\"\n  ]\n}");
+}
 
-	whole = json_list();
-	part = json_list();
-	json_append(part, json_lost());
-	json_append(whole, part);
-	expect_printed(whole, -ENOMEM, "");
-	part = json_new();
-	json_add(part, "x", json_lost());
-	json_put_members(&out, part);
-	assert_int_equal(out.err, -ENOMEM);
-	json_add(json_lost(), "x", json_list());
-	json_append(json_lost(), json_list());
-	json_free(json_lost());
-	json_free(NULL);
+static void json_may_stand_in_a_page(void **state)
+{
+	struct json_writer json = {.in_page = true};
+	struct page page;
+
+	(void)state;
+	page_open(&page);
+	json.to = page.file;
+	json_begin_list(&json, NULL);
+	json_break(&json);
+	json_text(&json, NULL, "<\n\xe2\x80\xa8");
+	json_break(&json);
+	json_raw(&json, NULL, "%s", "{}");
+	json_end_list(&json);
+	page_expect(&page, "[\n\"\\u003c\\u000a\\u2028\",\n{}]");
 }
 
 int main(void)
@@ -315,7 +330,8 @@ int main(void)
 		cmocka_unit_test(cells_are_narrow),
 		cmocka_unit_test(only_nothing_is_0_and_only_all_100_percent),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),
-		cmocka_unit_test(json_is_whole_or_nothing),
+		cmocka_unit_test(json_has_commas_where_they_are_due),
+		cmocka_unit_test(json_may_stand_in_a_page),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
