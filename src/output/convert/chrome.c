@@ -16,14 +16,12 @@
  */
 #include "output/convert/chrome_calls.h"
 #include "output/convert/convert.h"
-#include "output/text/escape.h"
 #include "output/profile/processes.h"
 #include "output/views/run_properties.h"
 #include "output/convert/spool.h"
 #include "base/array.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +49,7 @@ struct chrome {
 	int32_t *pids;              /* of threads, in the file: no two processes have the same */
 	struct track_thread *order; /* of all threads */
 	uint64_t track, track_end;  /* whose slices came last, and where they ended */
-	FILE *file;
+	struct json_writer json;
 	uint32_t *depths, *chain;
 	struct slice *open; /* the slices of the thread at hand, outermost first */
 	uint32_t nr_open;
@@ -59,75 +57,61 @@ struct chrome {
 	uint64_t start; /* ns: time 0 */
 	bool time_event;
 	unsigned nr_counters; /* 0, but for the event that they were read with */
-	const char *separator;
 };
 
-/* Nanoseconds as microseconds, exactly. */
-static void print_us(FILE *file, uint64_t ns)
-{
-	fprintf(file, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
-}
-
-static void print_separator(struct chrome *chrome)
-{
-	fputs(chrome->separator, chrome->file);
-	chrome->separator = ",\n";
-}
-
-static void print_task(const struct chrome *chrome, uint32_t thread)
+static void put_task(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 
-	fprintf(chrome->file, "\"pid\":%d,\"tid\":%d", chrome->pids[thread],
-	        entry ? entry->tid : 0);
+	json_int(&chrome->json, "pid", chrome->pids[thread]);
+	json_int(&chrome->json, "tid", entry ? entry->tid : 0);
 }
 
 /* --- slices ----------------------------------------------------------------------------------- */
 
 /* Most slices are of callers alone: with arguments for these a file is a quarter larger. */
-static void print_arguments(const struct chrome *chrome, const struct slice *slice)
+static void put_arguments(struct chrome *chrome, const struct slice *slice)
 {
+	struct json_writer *json = &chrome->json;
+
 	if (!slice->samples)
 		return;
-	fprintf(chrome->file, ",\"args\":{\"self\":%" PRIu64 ",\"samples\":%" PRIu64, slice->self,
-	        slice->samples);
-	for (unsigned i = 0; i < chrome->nr_counters; i++) {
-		putc(',', chrome->file);
-		escape_json(chrome->file,
-		            trace_string(chrome->trace, trace_counter(chrome->trace, i)->name));
-		fprintf(chrome->file, ":%" PRIu64, slice->counters[i]);
-	}
-	putc('}', chrome->file);
+	json_begin(json, "args");
+	json_number(json, "self", slice->self);
+	json_number(json, "samples", slice->samples);
+	for (unsigned i = 0; i < chrome->nr_counters; i++)
+		json_number(json,
+		            trace_string(chrome->trace, trace_counter(chrome->trace, i)->name),
+		            slice->counters[i]);
+	json_end(json);
 }
 
-static void print_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
+static void put_slice(struct chrome *chrome, uint32_t thread, uint32_t depth)
 {
 	const struct slice *slice = &chrome->open[depth];
 	uint32_t function = paths_leaf(chrome->paths, slice->path);
 	uint64_t start = slice->start + depth, end = chrome->until - depth;
+	struct json_writer *json = &chrome->json;
 	char text[FRAME_TEXT_SIZE];
 
-	print_separator(chrome);
-	fputs("{\"ph\":\"X\",", chrome->file);
-	print_task(chrome, thread);
-	fputs(",\"ts\":", chrome->file);
-	print_us(chrome->file, start - chrome->start);
-	fputs(",\"dur\":", chrome->file);
-	print_us(chrome->file, end - start);
-	fputs(",\"name\":", chrome->file);
-	escape_json(chrome->file, paths_function(chrome->paths, function, text));
-	fputs(",\"cat\":", chrome->file);
-	escape_json(chrome->file,
-	            frame_module_text(chrome->trace, paths_name(chrome->paths, function)->frame));
-	print_arguments(chrome, slice);
-	putc('}', chrome->file);
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "ph", "X");
+	put_task(chrome, thread);
+	chrome_put_us(json, "ts", start - chrome->start);
+	chrome_put_us(json, "dur", end - start);
+	json_text(json, "name", paths_function(chrome->paths, function, text));
+	json_text(json, "cat",
+	          frame_module_text(chrome->trace, paths_name(chrome->paths, function)->frame));
+	put_arguments(chrome, slice);
+	json_end(json);
 }
 
 /* Ends all slices deeper than this. */
 static void close_slices(struct chrome *chrome, uint32_t thread, uint32_t depth)
 {
 	while (chrome->nr_open > depth)
-		print_slice(chrome, thread, --chrome->nr_open);
+		put_slice(chrome, thread, --chrome->nr_open);
 }
 
 /* How many of the open slices a path has, too; its own chain is noted from the root. */
@@ -217,7 +201,7 @@ static uint64_t first_start(const struct chrome *chrome, uint32_t thread)
 	return start;
 }
 
-static int print_thread(struct chrome *chrome, uint32_t thread)
+static int put_thread(struct chrome *chrome, uint32_t thread)
 {
 	uint64_t distance = chrome->time_event ? 0 : usual_distance(chrome, thread);
 	struct spool_sample sample;
@@ -243,18 +227,23 @@ static int print_thread(struct chrome *chrome, uint32_t thread)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static void print_name(struct chrome *chrome, uint32_t thread, const char *what, const char *name)
+static void put_name(struct chrome *chrome, uint32_t thread, const char *what, const char *name)
 {
-	print_separator(chrome);
-	fprintf(chrome->file, "{\"ph\":\"M\",\"name\":\"%s\",", what);
-	print_task(chrome, thread);
-	fputs(",\"args\":{\"name\":", chrome->file);
-	escape_json(chrome->file, name);
-	fputs("}}", chrome->file);
+	struct json_writer *json = &chrome->json;
+
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "ph", "M");
+	json_text(json, "name", what);
+	put_task(chrome, thread);
+	json_begin(json, "args");
+	json_text(json, "name", name);
+	json_end(json);
+	json_end(json);
 }
 
 /* With the first of its threads that there is. */
-static void print_process_name(struct chrome *chrome, uint32_t thread)
+static void put_process_name(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 	uint32_t process = chrome->process_of[thread];
@@ -269,84 +258,95 @@ static void print_process_name(struct chrome *chrome, uint32_t thread)
 	size = strlen(text);
 	if (chrome->pids[thread] != entry->pid)
 		snprintf(text + size, sizeof(text) - size, ", PID %d", entry->pid);
-	print_name(chrome, thread, "process_name", text);
+	put_name(chrome, thread, "process_name", text);
 }
 
-static void print_names(struct chrome *chrome, uint32_t thread)
+static void put_names(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 
 	if (entry && entry->pid)
-		print_process_name(chrome, thread);
-	print_name(chrome, thread, "thread_name",
-	           trace_command_name(chrome->trace, entry ? entry->comm : 0));
+		put_process_name(chrome, thread);
+	put_name(chrome, thread, "thread_name",
+	         trace_command_name(chrome->trace, entry ? entry->comm : 0));
 }
 
-static void print_reductions(struct chrome *chrome)
+static void put_reductions(struct chrome *chrome)
 {
+	int32_t pid = trace_run(chrome->trace)->pid;
 	const struct trace_reduction *reduction;
+	struct json_writer *json = &chrome->json;
 	char text[CONVERT_TEXT_SIZE];
 
 	for (uint32_t i = 0; (reduction = trace_reduction(chrome->trace, i)); i++) {
+		uint64_t time = reduction->time;
+
 		reduction_text(chrome->trace, reduction, text, sizeof(text));
-		print_separator(chrome);
-		fprintf(chrome->file, "{\"ph\":\"i\",\"s\":\"g\",\"pid\":%d,\"tid\":%d,\"ts\":",
-		        trace_run(chrome->trace)->pid, trace_run(chrome->trace)->pid);
-		print_us(chrome->file,
-		         reduction->time > chrome->start ? reduction->time - chrome->start : 0);
-		fputs(",\"name\":\"Reduction\",\"args\":{\"since then\":", chrome->file);
-		escape_json(chrome->file, text);
-		fputs("}}", chrome->file);
+		json_break_between(json);
+		json_begin(json, NULL);
+		json_text(json, "ph", "i");
+		json_text(json, "s", "g");
+		json_int(json, "pid", pid);
+		json_int(json, "tid", pid);
+		chrome_put_us(json, "ts", time > chrome->start ? time - chrome->start : 0);
+		json_text(json, "name", "Reduction");
+		json_begin(json, "args");
+		json_text(json, "since then", text);
+		json_end(json);
+		json_end(json);
 	}
 }
 
-static int print_property(void *arg, const char *name, const char *value)
+static int put_property(void *json, const char *name, const char *value)
 {
-	struct chrome *chrome = arg;
-
-	print_separator(chrome);
-	escape_json(chrome->file, name);
-	putc(':', chrome->file);
-	escape_json(chrome->file, value);
+	json_break_between(json);
+	json_text(json, name, value);
 	return 0;
 }
 
-static int print_calls(struct chrome *chrome, uint32_t thread)
+static int put_calls(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);
 	struct chrome_track track = {
-		.file = chrome->file,
+		.json = &chrome->json,
 		.trace = chrome->trace,
 		.number = thread,
 		.pid = chrome->pids[thread],
 		.tid = entry ? entry->tid : 0,
 		.start = chrome->start,
-		.separator = &chrome->separator,
 	};
 
-	return spool_tell_calls(chrome->spool, thread, chrome_print_call, &track);
+	return spool_tell_calls(chrome->spool, thread, chrome_put_call, &track);
 }
 
-static int print_all(struct chrome *chrome)
+static int put_all(struct chrome *chrome)
 {
+	struct json_writer *json = &chrome->json;
 	int err;
 
-	fputs("{\"displayTimeUnit\":\"ns\",\n\"otherData\":{", chrome->file);
-	err = run_properties(chrome->trace, print_property, chrome);
-	fputs("},\n\"traceEvents\":[\n", chrome->file);
-	chrome->separator = "";
+	json_begin(json, NULL);
+	json_text(json, "displayTimeUnit", "ns");
+	json_break(json);
+	json_begin(json, "otherData");
+	err = run_properties(chrome->trace, put_property, json);
+	json_end(json);
+	json_break(json);
+	json_begin_list(json, "traceEvents");
+	json_break(json);
 	for (uint32_t i = 0; i < chrome->spool->nr_threads && !err; i++) {
 		uint32_t thread = chrome->order[i].thread;
 
 		if (!chrome->spool->threads[thread].nr && !chrome->spool->calls->nr[thread])
 			continue;
-		print_names(chrome, thread);
-		err = print_thread(chrome, thread);
+		put_names(chrome, thread);
+		err = put_thread(chrome, thread);
 		if (!err)
-			err = print_calls(chrome, thread);
+			err = put_calls(chrome, thread);
 	}
-	print_reductions(chrome);
-	fputs("]}\n", chrome->file);
+	put_reductions(chrome);
+	json_end_list(json);
+	json_end(json);
+	fputc('\n', json->to);
 	return err;
 }
 
@@ -440,16 +440,15 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	struct chrome chrome = {
 		.conversion = conversion,
 		.trace = conversion->trace,
-		.file = file,
+		.json = {.to = file, .in_page = true},
 		.track = UINT64_MAX,
-		.separator = "",
 	};
 	int err;
 
 	convert_plan(conversion, SPOOL_WALKS + 1, conversion->event);
 	err = prepare(&chrome);
 	if (!err)
-		err = print_all(&chrome);
+		err = put_all(&chrome);
 	spool_free(chrome.spool);
 	free(chrome.process_of);
 	free(chrome.named);

@@ -1,88 +1,100 @@
 #include "output/convert/chrome_calls.h"
 
 #include "output/views/call_text.h"
-#include "output/text/escape.h"
 
 #include <inttypes.h>
 #include <math.h>
 
 #define MAX_TOLD 8 /* parts of one call */
 
-static void print_head(const struct chrome_track *track, const char *phase, uint64_t time,
-                       const char *name)
+void chrome_put_us(struct json_writer *json, const char *key, uint64_t ns)
 {
-	uint64_t at = time > track->start ? time - track->start : 0;
-
-	fputs(*track->separator, track->file);
-	*track->separator = ",\n";
-	fprintf(track->file, "{\"ph\":\"%s\",\"cat\":\"calls\",", phase);
-	/* Perfetto shows a track with a local id below its process. */
-	if (*phase == 'b' || *phase == 'e')
-		fprintf(track->file, "\"id2\":{\"local\":\"0x%x\"}", track->number);
-	else
-		fprintf(track->file, "\"id\":%u", track->number);
-	fprintf(track->file,
-	        ",\"pid\":%d,\"tid\":%d,\"ts\":%" PRIu64 ".%03" PRIu64 ",\"name\":", track->pid,
-	        track->tid, at / 1000, at % 1000);
-	escape_json(track->file, name);
+	json_raw(json, key, "%" PRIu64 ".%03" PRIu64, ns / 1000, ns % 1000);
 }
 
-/* "send": "8 bytes with rank 1, tag 10" */
-static void print_part(const struct chrome_track *track, const struct call_part *part)
+/* Perfetto shows a track with a local id below its process. */
+static void put_id(const struct chrome_track *track, char phase)
 {
-	fprintf(track->file, "\"%s\":\"", part_kind_name(part->kind));
-	call_part_text(track->file, track->trace, part);
-	fputc('"', track->file);
+	struct json_writer *json = track->json;
+
+	if (phase != 'b' && phase != 'e') {
+		json_number(json, "id", track->number);
+		return;
+	}
+	json_begin(json, "id2");
+	json_raw(json, "local", "\"0x%x\"", track->number);
+	json_end(json);
 }
 
-/* Prints only the first part of each kind: members of a JSON object must have different names. */
-static void print_parts(const struct chrome_track *track, const struct call *call)
+/* Begins an event. */
+static void begin_event(const struct chrome_track *track, const char *phase, uint64_t time,
+                        const char *name)
+{
+	struct json_writer *json = track->json;
+
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "ph", phase);
+	json_text(json, "cat", "calls");
+	put_id(track, *phase);
+	json_int(json, "pid", track->pid);
+	json_int(json, "tid", track->tid);
+	chrome_put_us(json, "ts", time > track->start ? time - track->start : 0);
+	json_text(json, "name", name);
+}
+
+/*
+ * Puts only the first part of each kind, because members of a JSON object must have different
+ * names: "send": "8 bytes with rank 1, tag 10".
+ */
+static void put_parts(const struct chrome_track *track, const struct call *call)
 {
 	uint32_t seen = 0, told = 0;
 
-	fputs(",\"args\":{", track->file);
+	json_begin(track->json, "args");
 	for (uint32_t i = 0; i < call->nr_parts && told < MAX_TOLD; i++) {
-		if (seen >> call->parts[i].kind & 1)
+		const struct call_part *part = &call->parts[i];
+
+		if (seen >> part->kind & 1)
 			continue;
-		seen |= 1U << call->parts[i].kind;
-		fputs(told++ ? "," : "", track->file);
-		print_part(track, &call->parts[i]);
+		seen |= 1U << part->kind;
+		told++;
+		call_part_text(json_begin_text(track->json, part_kind_name(part->kind)),
+		               track->trace, part);
+		json_end_text(track->json);
 	}
-	fputs("}}", track->file);
+	json_end(track->json);
 }
 
-static void print_point(const struct chrome_track *track, const struct call_moment *moment,
-                        const char *name)
+/* JSON has no number for every value; a counter shows nothing else. */
+static void put_point(const struct chrome_track *track, const struct call_moment *moment,
+                      const char *name)
 {
+	struct json_writer *json = track->json;
 	double value;
+	bool has_value = call_point_value(moment, &value);
+	bool counter = has_value && isfinite(value);
 
-	if (!call_point_value(moment, &value)) {
-		print_head(track, "i", moment->time, name);
-		fputs(",\"s\":\"t\"}", track->file);
-		return;
+	begin_event(track, counter ? "C" : "i", moment->time, name);
+	if (!counter)
+		json_text(json, "s", "t");
+	if (has_value) {
+		json_begin(json, "args");
+		json_raw(json, "value", counter ? "%.17g" : "\"%g\"", value);
+		json_end(json);
 	}
-	if (isfinite(value)) {
-		print_head(track, "C", moment->time, name);
-		fprintf(track->file, ",\"args\":{\"value\":%.17g}}", value);
-		return;
-	}
-	/* JSON has no such number, and a counter shows nothing else. */
-	print_head(track, "i", moment->time, name);
-	fprintf(track->file, ",\"s\":\"t\",\"args\":{\"value\":\"%g\"}}", value);
 }
 
-void chrome_print_call(void *arg, const struct call_moment *moment)
+void chrome_put_call(void *arg, const struct call_moment *moment)
 {
 	const struct chrome_track *track = arg;
 	const char *name = trace_region_name(track->trace, moment->call->region);
 
-	if (moment->kind == CALL_POINT) {
-		print_point(track, moment, name);
-		return;
-	}
-	print_head(track, moment->kind == CALL_ENTERED ? "b" : "e", moment->time, name);
-	if (moment->kind == CALL_ENTERED)
-		print_parts(track, moment->call);
+	if (moment->kind == CALL_POINT)
+		put_point(track, moment, name);
 	else
-		fputc('}', track->file);
+		begin_event(track, moment->kind == CALL_ENTERED ? "b" : "e", moment->time, name);
+	if (moment->kind == CALL_ENTERED)
+		put_parts(track, moment->call);
+	json_end(track->json);
 }

@@ -5,24 +5,22 @@
 #ifndef OUTPUT_CONVERT_CHROME_CALLS_H
 #define OUTPUT_CONVERT_CHROME_CALLS_H
 
+#include "output/text/json_writer.h"
 #include "trace/call_stream.h"
-
-#include <stdio.h>
 
 /* Track that the calls of one thread are printed to. */
 struct chrome_track {
-	FILE *file;
+	struct json_writer *json;
 	const struct trace *trace;
 	uint32_t number; /* the thread's */
 	int32_t pid, tid;
 	uint64_t start; /* ns: time 0 */
-	const char **separator;
 };
 
-/*
- * Prints a moment of a call, with a separator before it. It is a spool_moment_fn whose arg is a
- * chrome_track.
- */
-void chrome_print_call(void *arg, const struct call_moment *moment);
+/* Puts nanoseconds as microseconds, exactly. */
+void chrome_put_us(struct json_writer *json, const char *key, uint64_t ns);
+
+/* Puts a moment of a call: a spool_moment_fn whose arg is a chrome_track. */
+void chrome_put_call(void *arg, const struct call_moment *moment);
 
 #endif

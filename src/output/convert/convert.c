@@ -1,6 +1,5 @@
 #include "output/convert/convert.h"
 
-#include "output/text/escape.h"
 #include "output/profile/profile.h"
 #include "output/views/run_properties.h"
 
@@ -105,13 +104,13 @@ char *convert_title(const struct conversion *conversion)
 	return title;
 }
 
-int convert_command_json(const struct trace *trace, FILE *file)
+int convert_command_json(const struct trace *trace, struct json_writer *json, const char *key)
 {
 	char *command = run_command(trace);
 
 	if (!command)
 		return -ENOMEM;
-	escape_json(file, command);
+	json_text(json, key, command);
 	free(command);
 	return 0;
 }

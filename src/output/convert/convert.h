@@ -9,6 +9,7 @@
 #ifndef OUTPUT_CONVERT_CONVERT_H
 #define OUTPUT_CONVERT_CONVERT_H
 
+#include "output/text/json_writer.h"
 #include "trace/selection.h"
 
 #include <stdbool.h>
@@ -93,8 +94,8 @@ enum trace_unit convert_weight_unit(const struct conversion *conversion);
  * NULL: no memory.
  */
 char *convert_title(const struct conversion *conversion);
-/* Prints the command line as a JSON string. Returns 0 or -ENOMEM. */
-int convert_command_json(const struct trace *trace, FILE *file);
+/* Puts the command line. Returns 0 or -ENOMEM. */
+int convert_command_json(const struct trace *trace, struct json_writer *json, const char *key);
 
 /*
  * These write the formats that are one file; the table of converters refers to them. They return 0

@@ -9,7 +9,6 @@
  * the functions' names, then the modules', the source files', and the rest.
  */
 #include "output/convert/convert.h"
-#include "output/text/escape.h"
 #include "output/convert/firefox.h"
 #include "output/text/gzip.h"
 #include "output/profile/processes.h"
@@ -21,17 +20,18 @@
 
 #define VERSION 60
 
-void firefox_print_ms(FILE *file, uint64_t ns)
+void firefox_put_ms(struct json_writer *json, const char *key, uint64_t ns)
 {
 	uint64_t fraction = ns % 1000000;
 	int digits = 6;
 
-	fprintf(file, "%" PRIu64, ns / 1000000);
-	if (!fraction)
+	if (!fraction) {
+		json_number(json, key, ns / 1000000);
 		return;
+	}
 	for (; fraction % 10 == 0; digits--)
 		fraction /= 10;
-	fprintf(file, ".%0*" PRIu64, digits, fraction);
+	json_raw(json, key, "%" PRIu64 ".%0*" PRIu64, ns / 1000000, digits, fraction);
 }
 
 uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time)
@@ -41,148 +41,163 @@ uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time)
 
 /* --- what is said of the run ------------------------------------------------------------------ */
 
-struct entries {
-	FILE *file;
-	const char *separator;
-};
-
-static int print_entry(void *arg, const char *name, const char *value)
+static int put_entry(void *arg, const char *name, const char *value)
 {
-	struct entries *entries = arg;
+	struct json_writer *json = arg;
 
-	fprintf(entries->file, "%s{\"label\":", entries->separator);
-	escape_json(entries->file, name);
-	fputs(",\"format\":\"string\",\"value\":", entries->file);
-	escape_json(entries->file, value);
-	putc('}', entries->file);
-	entries->separator = ",\n";
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "label", name);
+	json_text(json, "format", "string");
+	json_text(json, "value", value);
+	json_end(json);
 	return 0;
 }
 
-static void print_interval(const struct firefox *firefox)
+static void put_times(struct firefox *firefox)
 {
 	uint64_t weight = firefox->spool->nr_sources ? firefox->spool->sources[0].weight : 1000000;
 	const struct trace_run *run = trace_run(firefox->trace);
+	struct json_writer *json = &firefox->json;
 
-	fputs("{\"meta\":{\"interval\":", firefox->file);
-	firefox_print_ms(firefox->file, firefox->time_event ? weight : 1000000);
-	fputs(",\"startTime\":", firefox->file);
-	firefox_print_ms(firefox->file, run->real_start - (run->start - firefox->start));
-	fprintf(firefox->file, ",\"startTimeAsClockMonotonicNanosecondsSinceBoot\":%" PRIu64,
-	        firefox->start);
+	firefox_put_ms(json, "interval", firefox->time_event ? weight : 1000000);
+	firefox_put_ms(json, "startTime", run->real_start - (run->start - firefox->start));
+	json_number(json, "startTimeAsClockMonotonicNanosecondsSinceBoot", firefox->start);
 }
 
-static void print_member(const struct firefox *firefox, const char *key, uint32_t string)
+/* Constants of the format, for viewers to show markers. */
+static void put_schemas(struct json_writer *json)
 {
-	fprintf(firefox->file, ",\"%s\":", key);
-	escape_json(firefox->file, trace_string(firefox->trace, string));
+	json_break(json);
+	json_raw(json, "categories", "%s",
+	         "[{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
+	         "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
+	         "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
+	         "{\"name\":\"Calls\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}]");
+	json_break(json);
+	json_raw(json, "sampleUnits", "%s",
+	         "{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"}");
+	json_break(json);
+	json_raw(json, "markerSchema", "%s",
+	         "[{\"name\":\"Reduction\",\"tooltipLabel\":\"Sampling became slower\","
+	         "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.data.what}\","
+	         "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
+	         "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]},"
+	         "{\"name\":\"Call\",\"tooltipLabel\":\"{marker.name}\","
+	         "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
+	         "\"display\":[\"marker-chart\",\"marker-table\"],"
+	         "\"fields\":[{\"key\":\"what\",\"label\":\"What it "
+	         "did\",\"format\":\"string\"}]}]");
 }
 
-static int print_meta(const struct firefox *firefox)
+static int put_extra(struct firefox *firefox)
 {
-	const struct trace_run *run = trace_run(firefox->trace);
-	struct entries entries = {firefox->file, ""};
-	FILE *file = firefox->file;
+	struct json_writer *json = &firefox->json;
 	int err;
 
-	print_interval(firefox);
-	fprintf(file,
-	        ",\n\"processType\":0,\"stackwalk\":1,\"version\":30,"
-	        "\"preprocessedProfileVersion\":%d,\"symbolicated\":true,"
-	        "\"usesOnlyOneStackType\":true,\"sourceCodeIsNotOnSearchfox\":true,"
-	        "\"importedFrom\":\"adaptrace " ADAPTRACE_VERSION "\",\n\"product\":",
-	        VERSION);
-	err = convert_command_json(firefox->trace, file);
-	print_member(firefox, "oscpu", run->kernel);
-	print_member(firefox, "CPUName", run->cpu_model);
-	fprintf(file, ",\"logicalCPUs\":%" PRIu32, run->nr_cpus);
-	fputs(",\n\"categories\":["
-	      "{\"name\":\"User\",\"color\":\"yellow\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Kernel\",\"color\":\"orange\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Other\",\"color\":\"grey\",\"subcategories\":[\"Other\"]},"
-	      "{\"name\":\"Calls\",\"color\":\"purple\",\"subcategories\":[\"Other\"]}],\n"
-	      "\"sampleUnits\":{\"time\":\"ms\",\"eventDelay\":\"ms\",\"threadCPUDelta\":\"ns\"},\n"
-	      "\"markerSchema\":[{\"name\":\"Reduction\","
-	      "\"tooltipLabel\":\"Sampling became slower\","
-	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.data.what}\","
-	      "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
-	      "\"fields\":[{\"key\":\"what\",\"label\":\"Since then\",\"format\":\"string\"}]},"
-	      "{\"name\":\"Call\",\"tooltipLabel\":\"{marker.name}\","
-	      "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
-	      "\"display\":[\"marker-chart\",\"marker-table\"],"
-	      "\"fields\":[{\"key\":\"what\",\"label\":\"What it did\",\"format\":\"string\"}]}],\n"
-	      "\"extra\":[{\"label\":\"Recording\",\"entries\":[",
-	      file);
+	json_break(json);
+	json_begin_list(json, "extra");
+	json_begin(json, NULL);
+	json_text(json, "label", "Recording");
+	json_begin_list(json, "entries");
+	err = run_properties(firefox->trace, put_entry, json);
+	json_end_list(json);
+	json_end(json);
+	json_end_list(json);
+	return err;
+}
+
+static int put_meta(struct firefox *firefox)
+{
+	const struct trace_run *run = trace_run(firefox->trace);
+	struct json_writer *json = &firefox->json;
+	int err;
+
+	json_begin(json, "meta");
+	put_times(firefox);
+	json_break(json);
+	json_number(json, "processType", 0);
+	json_number(json, "stackwalk", 1);
+	json_number(json, "version", 30);
+	json_number(json, "preprocessedProfileVersion", VERSION);
+	json_flag(json, "symbolicated", true);
+	json_flag(json, "usesOnlyOneStackType", true);
+	json_flag(json, "sourceCodeIsNotOnSearchfox", true);
+	json_text(json, "importedFrom", "adaptrace " ADAPTRACE_VERSION);
+	json_break(json);
+	err = convert_command_json(firefox->trace, json, "product");
+	json_text(json, "oscpu", trace_string(firefox->trace, run->kernel));
+	json_text(json, "CPUName", trace_string(firefox->trace, run->cpu_model));
+	json_number(json, "logicalCPUs", run->nr_cpus);
+	put_schemas(json);
 	if (!err)
-		err = run_properties(firefox->trace, print_entry, &entries);
-	fputs("]}]},\n", file);
+		err = put_extra(firefox);
+	json_end(json);
 	return err;
 }
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-typedef void print_sample(const struct firefox *firefox, const struct spool_sample *sample);
+typedef void put_sample(struct firefox *firefox, const struct spool_sample *sample);
 
 static uint64_t weight_of(const struct firefox *firefox, const struct spool_sample *sample)
 {
 	return firefox->spool->sources[sample->source].weight;
 }
 
-static void print_sample_stack(const struct firefox *firefox, const struct spool_sample *sample)
+static void put_sample_stack(struct firefox *firefox, const struct spool_sample *sample)
 {
-	fprintf(firefox->file, "%" PRIu32, sample->path);
+	json_number(&firefox->json, NULL, sample->path);
 }
 
-static void print_sample_time(const struct firefox *firefox, const struct spool_sample *sample)
+static void put_sample_time(struct firefox *firefox, const struct spool_sample *sample)
 {
-	firefox_print_ms(firefox->file, firefox_since_start(firefox, sample->time));
+	firefox_put_ms(&firefox->json, NULL, firefox_since_start(firefox, sample->time));
 }
 
-static void print_sample_weight(const struct firefox *firefox, const struct spool_sample *sample)
+static void put_sample_weight(struct firefox *firefox, const struct spool_sample *sample)
 {
 	if (firefox->time_event)
-		firefox_print_ms(firefox->file, weight_of(firefox, sample));
+		firefox_put_ms(&firefox->json, NULL, weight_of(firefox, sample));
 	else
-		fprintf(firefox->file, "%" PRIu64, weight_of(firefox, sample));
+		json_number(&firefox->json, NULL, weight_of(firefox, sample));
 }
 
-static void print_sample_cpu(const struct firefox *firefox, const struct spool_sample *sample)
+static void put_sample_cpu(struct firefox *firefox, const struct spool_sample *sample)
 {
-	fprintf(firefox->file, "%" PRIu64, weight_of(firefox, sample));
+	json_number(&firefox->json, NULL, weight_of(firefox, sample));
 }
 
-static int print_samples_column(const struct firefox *firefox, uint32_t thread, const char *name,
-                                print_sample *print)
+static int put_samples_column(struct firefox *firefox, uint32_t thread, const char *name,
+                              put_sample *put)
 {
-	const char *separator = "";
 	struct spool_sample sample;
 	int got, err;
 
-	fprintf(firefox->file, "\"%s\":[", name);
+	json_begin_list(&firefox->json, name);
 	spool_open(firefox->spool, thread);
 	while ((got = spool_next(firefox->spool, &sample)) == 1) {
-		fputs(separator, firefox->file);
-		separator = ",";
-		print(firefox, &sample);
+		put(firefox, &sample);
 		err = convert_step(firefox->conversion);
 		if (err)
 			return err;
 	}
-	fputs("],\n", firefox->file);
+	json_end_list(&firefox->json);
+	json_break(&firefox->json);
 	return got;
 }
 
-static int print_samples(const struct firefox *firefox, uint32_t thread)
+static int put_samples(struct firefox *firefox, uint32_t thread)
 {
-	int err = print_samples_column(firefox, thread, "stack", print_sample_stack);
+	int err = put_samples_column(firefox, thread, "stack", put_sample_stack);
 
 	if (!err)
-		err = print_samples_column(firefox, thread, "time", print_sample_time);
+		err = put_samples_column(firefox, thread, "time", put_sample_time);
 	if (!err)
-		err = print_samples_column(firefox, thread, "weight", print_sample_weight);
+		err = put_samples_column(firefox, thread, "weight", put_sample_weight);
 	/* A thread is sampled while it runs. */
 	if (!err && firefox->time_event)
-		err = print_samples_column(firefox, thread, "threadCPUDelta", print_sample_cpu);
+		err = put_samples_column(firefox, thread, "threadCPUDelta", put_sample_cpu);
 	return err;
 }
 
@@ -198,73 +213,84 @@ static uint32_t process_name(const struct firefox *firefox, uint32_t thread)
  * Threads with one "pid" are of one process, and processes of ranks that ran on different hosts may
  * have the same.
  */
-static void print_process(const struct firefox *firefox, uint32_t thread)
+static void put_process(struct firefox *firefox, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
 	int32_t rank = trace_rank(firefox->trace, thread);
+	struct json_writer *json = &firefox->json;
+	FILE *to = json_begin_text(json, "pid");
 	char text[CONVERT_TEXT_SIZE];
 
-	fprintf(firefox->file, ",\"pid\":\"%d", entry ? entry->pid : 0);
+	fprintf(to, "%d", entry ? entry->pid : 0);
 	if (rank >= 0)
-		fprintf(firefox->file, " of rank %d", rank);
+		fprintf(to, " of rank %d", rank);
+	json_end_text(json);
 	convert_process_text(firefox->trace, thread, process_name(firefox, thread), text);
-	fputs("\",\"processName\":", firefox->file);
-	escape_json(firefox->file, text);
+	json_text(json, "processName", text);
 }
 
-static void print_thread_head(const struct firefox *firefox, uint32_t thread)
+static void put_thread_head(struct firefox *firefox, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(firefox->trace, thread);
-	FILE *file = firefox->file;
+	struct json_writer *json = &firefox->json;
 
-	fputs("{\"processType\":\"default\",\"processStartupTime\":0,\"processShutdownTime\":null,"
-	      "\"pausedRanges\":[],\"registerTime\":",
-	      file);
-	firefox_print_ms(file, firefox_since_start(firefox, entry ? entry->start : 0));
-	fputs(",\"unregisterTime\":", file);
+	json_text(json, "processType", "default");
+	json_number(json, "processStartupTime", 0);
+	json_null(json, "processShutdownTime");
+	json_raw(json, "pausedRanges", "[]");
+	firefox_put_ms(json, "registerTime",
+	               firefox_since_start(firefox, entry ? entry->start : 0));
 	if (entry && entry->end)
-		firefox_print_ms(file, firefox_since_start(firefox, entry->end));
+		firefox_put_ms(json, "unregisterTime", firefox_since_start(firefox, entry->end));
 	else
-		fputs("null", file);
-	print_process(firefox, thread);
-	fprintf(file, ",\"tid\":%d,\"isMainThread\":%s", entry ? entry->tid : 0,
-	        entry && entry->pid == entry->tid ? "true" : "false");
-	fputs(",\"name\":", file);
-	escape_json(file, trace_command_name(firefox->trace, entry ? entry->comm : 0));
-	fputs(",\n\"samples\":{", file);
+		json_null(json, "unregisterTime");
+	put_process(firefox, thread);
+	json_int(json, "tid", entry ? entry->tid : 0);
+	json_flag(json, "isMainThread", entry && entry->pid == entry->tid);
+	json_text(json, "name", trace_command_name(firefox->trace, entry ? entry->comm : 0));
 }
 
-static int print_thread(const struct firefox *firefox, uint32_t thread, bool first)
+static int put_thread(struct firefox *firefox, uint32_t thread, bool first)
 {
+	struct json_writer *json = &firefox->json;
 	int err;
 
-	if (!first)
-		fputs(",\n", firefox->file);
-	print_thread_head(firefox, thread);
-	err = print_samples(firefox, thread);
+	json_break_between(json);
+	json_begin(json, NULL);
+	put_thread_head(firefox, thread);
+	json_break(json);
+	json_begin(json, "samples");
+	err = put_samples(firefox, thread);
 	if (err)
 		return err;
-	fprintf(firefox->file, "\"weightType\":\"%s\",\"length\":%" PRIu64 "},\n",
-	        firefox->time_event ? "tracing-ms" : "samples", firefox->spool->threads[thread].nr);
-	err = firefox_print_markers(firefox, thread, first);
-	putc('}', firefox->file);
+	json_text(json, "weightType", firefox->time_event ? "tracing-ms" : "samples");
+	json_number(json, "length", firefox->spool->threads[thread].nr);
+	json_end(json);
+	json_break(json);
+	err = firefox_put_markers(firefox, thread, first);
+	json_end(json);
 	return err;
 }
 
-static int print_all(const struct firefox *firefox)
+static int put_all(struct firefox *firefox)
 {
+	struct json_writer *json = &firefox->json;
 	bool first = true;
-	int err = print_meta(firefox);
+	int err;
 
-	firefox_print_tables(firefox);
-	fputs("\"threads\":[", firefox->file);
+	json_begin(json, NULL);
+	err = put_meta(firefox);
+	firefox_put_tables(firefox);
+	json_begin_list(json, "threads");
 	for (uint32_t i = 0; i < firefox->spool->nr_threads && !err; i++) {
 		if (!firefox->spool->threads[i].nr && !firefox->spool->calls->nr[i])
 			continue;
-		err = print_thread(firefox, i, first);
+		err = put_thread(firefox, i, first);
 		first = false;
 	}
-	fputs("]}\n", firefox->file);
+	json_end_list(json);
+	json_end(json);
+	fputc('\n', json->to);
 	return err;
 }
 
@@ -290,16 +316,16 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	struct firefox firefox = {.conversion = conversion, .trace = conversion->trace};
 	int err;
 
-	firefox.file = gzip_open(file);
-	if (!firefox.file)
+	firefox.json = (struct json_writer){.to = gzip_open(file), .in_page = true};
+	if (!firefox.json.to)
 		return -errno;
 	convert_plan(conversion, SPOOL_WALKS + 4, conversion->event);
 	err = prepare(&firefox);
 	if (!err && !firefox.spool->last_time)
 		err = -ENODATA; /* the viewer refuses a profile without threads */
 	if (!err)
-		err = print_all(&firefox);
-	err = gzip_close(firefox.file, err);
+		err = put_all(&firefox);
+	err = gzip_close(firefox.json.to, err);
 	spool_free(firefox.spool);
 	free(firefox.process_of);
 	firefox_free_names(&firefox);

@@ -4,6 +4,7 @@
 #define OUTPUT_CONVERT_FIREFOX_H
 
 #include "output/convert/spool.h"
+#include "output/text/json_writer.h"
 
 enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER, CATEGORY_CALLS };
 
@@ -13,7 +14,7 @@ struct firefox {
 	const struct trace_event *event;
 	struct spool *spool;
 	const struct paths *paths; /* the spool's */
-	FILE *file;
+	struct json_writer json;
 	struct map64 libs;  /* by the string of the path */
 	uint32_t *lib_name; /* functions whose modules they are */
 	uint32_t nr_libs;
@@ -32,22 +33,22 @@ struct firefox {
 int firefox_find_names(struct firefox *firefox);
 void firefox_free_names(struct firefox *firefox);
 
-/* Prints the members "libs" and "shared" of the profile, with a comma behind them. */
-void firefox_print_tables(const struct firefox *firefox);
+/* Puts the members "libs" and "shared" of the profile. */
+void firefox_put_tables(struct firefox *firefox);
 /*
  * Returns the number of the string "Reduction". The numbers of the names of the trace's regions
  * follow it.
  */
 uint32_t firefox_reduction_string(const struct firefox *firefox);
 
-/* Prints nanoseconds as milliseconds, without loss. */
-void firefox_print_ms(FILE *file, uint64_t ns);
+/* Puts nanoseconds as milliseconds, without loss. */
+void firefox_put_ms(struct json_writer *json, const char *key, uint64_t ns);
 uint64_t firefox_since_start(const struct firefox *firefox, uint64_t time);
 
 /*
- * Prints the member "markers" of a thread. The first thread shows the markers of the whole run,
+ * Puts the member "markers" of a thread. The first thread shows the markers of the whole run,
  * too. Returns 0 or -errno.
  */
-int firefox_print_markers(const struct firefox *firefox, uint32_t thread, bool first);
+int firefox_put_markers(struct firefox *firefox, uint32_t thread, bool first);
 
 #endif

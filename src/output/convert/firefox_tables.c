@@ -1,11 +1,9 @@
-#include "output/text/escape.h"
 #include "output/convert/firefox.h"
 #include "output/text/text.h"
 
 #include "base/frame.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 static const struct trace_module *module_of(const struct firefox *firefox, uint32_t function)
@@ -17,69 +15,65 @@ static const struct trace_module *module_of(const struct firefox *firefox, uint3
 
 /* --- columns ---------------------------------------------------------------------------------- */
 
-typedef void print_cell(const struct firefox *firefox, uint32_t row);
+typedef void put_cell(struct firefox *firefox, uint32_t row);
 
-static void print_column(const struct firefox *firefox, const char *name, uint32_t nr,
-                         print_cell *cell)
+static void put_column(struct firefox *firefox, const char *name, uint32_t nr, put_cell *put)
 {
-	fprintf(firefox->file, "\"%s\":[", name);
-	for (uint32_t i = 0; i < nr; i++) {
-		if (i)
-			putc_unlocked(',', firefox->file);
-		cell(firefox, i);
-	}
-	fputs("],\n", firefox->file);
+	json_begin_list(&firefox->json, name);
+	for (uint32_t i = 0; i < nr; i++)
+		put(firefox, i);
+	json_end_list(&firefox->json);
+	json_break(&firefox->json);
 }
 
 /* A column that says the same in every row. */
-static void print_same(const struct firefox *firefox, const char *name, uint32_t nr,
-                       const char *value)
+static void put_same(struct firefox *firefox, const char *name, uint32_t nr, const char *value)
 {
-	fprintf(firefox->file, "\"%s\":[", name);
+	json_begin_list(&firefox->json, name);
 	for (uint32_t i = 0; i < nr; i++)
-		fprintf(firefox->file, "%s%s", i ? "," : "", value);
-	fputs("],\n", firefox->file);
+		json_raw(&firefox->json, NULL, "%s", value);
+	json_end_list(&firefox->json);
+	json_break(&firefox->json);
 }
 
-static void print_length(const struct firefox *firefox, uint32_t nr)
+static void end_table(struct firefox *firefox, uint32_t nr)
 {
-	fprintf(firefox->file, "\"length\":%" PRIu32 "},\n", nr);
+	json_number(&firefox->json, "length", nr);
+	json_end(&firefox->json);
+	json_break(&firefox->json);
 }
 
-static void print_number(const struct firefox *firefox, uint32_t row)
+static void put_number(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, row);
+	json_number(&firefox->json, NULL, row);
 }
 
-static void print_stack_frame(const struct firefox *firefox, uint32_t row)
+static void put_stack_frame(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, paths_place(firefox->paths, row));
+	json_number(&firefox->json, NULL, paths_place(firefox->paths, row));
 }
 
-static void print_stack_prefix(const struct firefox *firefox, uint32_t row)
+static void put_stack_prefix(struct firefox *firefox, uint32_t row)
 {
 	uint32_t caller = paths_caller(firefox->paths, row);
 
-	if (caller == PATH_NONE)
-		fputs("null", firefox->file);
-	else
-		fprintf(firefox->file, "%" PRIu32, caller);
+	json_known(&firefox->json, NULL, caller != PATH_NONE, caller);
 }
 
-static void print_frame_function(const struct firefox *firefox, uint32_t row)
+static void put_frame_function(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->function_of[row]);
+	json_number(&firefox->json, NULL, firefox->function_of[row]);
 }
 
-static void print_frame_category(const struct firefox *firefox, uint32_t row)
+static void put_frame_category(struct firefox *firefox, uint32_t row)
 {
 	const struct trace_module *module =
 		module_of(firefox, firefox->paths->names.names[row].function);
 
-	fprintf(firefox->file, "%d",
-	        !module                         ? CATEGORY_OTHER
-	        : module->kind == MODULE_KERNEL ? CATEGORY_KERNEL
-	                                        : CATEGORY_USER);
+	json_number(&firefox->json, NULL,
+	            !module                         ? CATEGORY_OTHER
+	            : module->kind == MODULE_KERNEL ? CATEGORY_KERNEL
+	                                            : CATEGORY_USER);
 }
 
 /* A place in the function. */
@@ -88,50 +82,41 @@ static const struct frame_name *place_of(const struct firefox *firefox, uint32_t
 	return &firefox->paths->names.names[firefox->place_of[row]];
 }
 
-static void print_function_name(const struct firefox *firefox, uint32_t row)
+static void put_function_name(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, place_of(firefox, row)->function);
+	json_number(&firefox->json, NULL, place_of(firefox, row)->function);
 }
 
-static void print_function_resource(const struct firefox *firefox, uint32_t row)
+static void put_function_resource(struct firefox *firefox, uint32_t row)
 {
 	uint32_t module = place_of(firefox, row)->module;
 
-	if (module)
-		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->libs, module));
-	else
-		fputs("-1", firefox->file);
+	json_int(&firefox->json, NULL, module ? (int64_t)map64_get(&firefox->libs, module) : -1);
 }
 
-static void print_resource_name(const struct firefox *firefox, uint32_t row)
+static void put_resource_name(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32, firefox->paths->names.nr_functions + row);
+	json_number(&firefox->json, NULL, firefox->paths->names.nr_functions + row);
 }
 
-static void print_frame_line(const struct firefox *firefox, uint32_t row)
+static void put_frame_line(struct firefox *firefox, uint32_t row)
 {
 	uint32_t line = firefox->paths->names.names[row].line;
 
-	if (line)
-		fprintf(firefox->file, "%" PRIu32, line);
-	else
-		fputs("null", firefox->file);
+	json_known(&firefox->json, NULL, line, line);
 }
 
-static void print_function_source(const struct firefox *firefox, uint32_t row)
+static void put_function_source(struct firefox *firefox, uint32_t row)
 {
 	uint32_t file = place_of(firefox, row)->file;
 
-	if (file)
-		fprintf(firefox->file, "%" PRIu32, map64_get(&firefox->files, file));
-	else
-		fputs("null", firefox->file);
+	json_known(&firefox->json, NULL, file, map64_get(&firefox->files, file));
 }
 
-static void print_file_name(const struct firefox *firefox, uint32_t row)
+static void put_file_name(struct firefox *firefox, uint32_t row)
 {
-	fprintf(firefox->file, "%" PRIu32,
-	        firefox->paths->names.nr_functions + firefox->nr_libs + row);
+	json_number(&firefox->json, NULL,
+	            firefox->paths->names.nr_functions + firefox->nr_libs + row);
 }
 
 /* --- the shared tables ------------------------------------------------------------------------ */
@@ -219,131 +204,135 @@ static int find_functions(struct firefox *firefox)
 }
 
 /* The first 16 bytes as a GUID, whose first fields are little-endian, and age 0. */
-static void print_breakpad_id(FILE *file, const struct trace_module *module)
+static void put_build_id(struct json_writer *json, const struct trace_module *module)
 {
 	static const uint8_t order[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+	FILE *to = json_begin_text(json, "breakpadId");
 
-	fputs(",\"breakpadId\":\"", file);
 	for (unsigned i = 0; i < 16; i++)
-		fprintf(file, "%02X", module ? module->build_id[order[i]] : 0);
-	fputs("0\",\"codeId\":", file);
+		fprintf(to, "%02X", module ? module->build_id[order[i]] : 0);
+	fputc('0', to);
+	json_end_text(json);
 	if (!module || !module->build_id_size) {
-		fputs("null", file);
+		json_null(json, "codeId");
 		return;
 	}
-	putc('"', file);
+	json_begin_text(json, "codeId");
 	for (unsigned i = 0; i < module->build_id_size && i < sizeof(module->build_id); i++)
-		fprintf(file, "%02x", module->build_id[i]);
-	putc('"', file);
+		fprintf(to, "%02x", module->build_id[i]);
+	json_end_text(json);
 }
 
-static void print_libs(const struct firefox *firefox)
+static void put_libs(struct firefox *firefox)
 {
-	static const char *const keys[] = {"name", "debugName", "path", "debugPath"};
-	FILE *file = firefox->file;
+	struct json_writer *json = &firefox->json;
 
-	fputs("\"libs\":[", file);
+	json_begin_list(json, "libs");
 	for (uint32_t i = 0; i < firefox->nr_libs; i++) {
 		uint32_t function = firefox->lib_name[i];
 		const char *path = paths_module(firefox->paths, function);
 
-		fprintf(file, "%s\n{\"arch\":\"\"", i ? "," : "");
-		for (unsigned k = 0; k < 4; k++) {
-			fprintf(file, ",\"%s\":", keys[k]);
-			escape_json(file, k < 2 ? text_file_name(path) : path);
-		}
-		print_breakpad_id(file, module_of(firefox, function));
-		putc('}', file);
+		json_break(json);
+		json_begin(json, NULL);
+		json_text(json, "arch", "");
+		json_text(json, "name", text_file_name(path));
+		json_text(json, "debugName", text_file_name(path));
+		json_text(json, "path", path);
+		json_text(json, "debugPath", path);
+		put_build_id(json, module_of(firefox, function));
+		json_end(json);
 	}
-	fputs("],\n", file);
+	json_end_list(json);
+	json_break(json);
 }
 
-static void print_strings(const struct firefox *firefox)
+static void put_text(struct json_writer *json, const char *text)
 {
+	json_break_between(json);
+	json_text(json, NULL, text);
+}
+
+static void put_strings(struct firefox *firefox)
+{
+	const struct paths *paths = firefox->paths;
+	struct json_writer *json = &firefox->json;
 	char text[FRAME_TEXT_SIZE];
 
-	fputs("\"stringArray\":[", firefox->file);
-	for (uint32_t i = 0; i < firefox->paths->names.nr_functions; i++) {
-		escape_json(firefox->file, paths_function(firefox->paths, i, text));
-		fputs(",\n", firefox->file);
-	}
-	for (uint32_t i = 0; i < firefox->nr_libs; i++) {
-		uint32_t function = firefox->lib_name[i];
-
-		escape_json(firefox->file,
-		            frame_module_text(firefox->trace,
-		                              paths_name(firefox->paths, function)->frame));
-		fputs(",\n", firefox->file);
-	}
-	for (uint32_t i = 0; i < firefox->nr_files; i++) {
-		escape_json(firefox->file, trace_string(firefox->trace, firefox->file_name[i]));
-		fputs(",\n", firefox->file);
-	}
-	fputs("\"Reduction\"", firefox->file);
-	for (uint32_t i = 0; trace_region(firefox->trace, i); i++) {
-		fputs(",\n", firefox->file);
-		escape_json(firefox->file, trace_region_name(firefox->trace, i));
-	}
-	putc(']', firefox->file);
+	json_begin_list(json, "stringArray");
+	for (uint32_t i = 0; i < paths->names.nr_functions; i++)
+		put_text(json, paths_function(paths, i, text));
+	for (uint32_t i = 0; i < firefox->nr_libs; i++)
+		put_text(json, frame_module_text(firefox->trace,
+		                                 paths_name(paths, firefox->lib_name[i])->frame));
+	for (uint32_t i = 0; i < firefox->nr_files; i++)
+		put_text(json, trace_string(firefox->trace, firefox->file_name[i]));
+	put_text(json, "Reduction");
+	for (uint32_t i = 0; trace_region(firefox->trace, i); i++)
+		put_text(json, trace_region_name(firefox->trace, i));
+	json_end_list(json);
 }
 
-static void print_frames(const struct firefox *firefox)
+static void put_frames(struct firefox *firefox)
 {
 	uint32_t nr = firefox->paths->names.nr;
 
-	fputs("\"frameTable\":{", firefox->file);
-	print_same(firefox, "address", nr, "-1");
-	print_same(firefox, "inlineDepth", nr, "0");
-	print_column(firefox, "category", nr, print_frame_category);
-	print_same(firefox, "subcategory", nr, "0");
-	print_column(firefox, "func", nr, print_frame_function);
-	print_same(firefox, "nativeSymbol", nr, "null");
-	print_same(firefox, "innerWindowID", nr, "0");
-	print_column(firefox, "line", nr, print_frame_line);
-	print_same(firefox, "column", nr, "null");
-	print_length(firefox, nr);
+	json_begin(&firefox->json, "frameTable");
+	put_same(firefox, "address", nr, "-1");
+	put_same(firefox, "inlineDepth", nr, "0");
+	put_column(firefox, "category", nr, put_frame_category);
+	put_same(firefox, "subcategory", nr, "0");
+	put_column(firefox, "func", nr, put_frame_function);
+	put_same(firefox, "nativeSymbol", nr, "null");
+	put_same(firefox, "innerWindowID", nr, "0");
+	put_column(firefox, "line", nr, put_frame_line);
+	put_same(firefox, "column", nr, "null");
+	end_table(firefox, nr);
 }
 
-static void print_functions(const struct firefox *firefox)
+static void put_functions(struct firefox *firefox)
 {
 	uint32_t nr = firefox->functions.nr;
 
-	fputs("\"funcTable\":{", firefox->file);
-	print_column(firefox, "name", nr, print_function_name);
-	print_same(firefox, "isJS", nr, "false");
-	print_same(firefox, "relevantForJS", nr, "false");
-	print_column(firefox, "resource", nr, print_function_resource);
-	print_column(firefox, "source", nr, print_function_source);
-	print_same(firefox, "lineNumber", nr, "null");
-	print_same(firefox, "columnNumber", nr, "null");
-	print_length(firefox, nr);
+	json_begin(&firefox->json, "funcTable");
+	put_column(firefox, "name", nr, put_function_name);
+	put_same(firefox, "isJS", nr, "false");
+	put_same(firefox, "relevantForJS", nr, "false");
+	put_column(firefox, "resource", nr, put_function_resource);
+	put_column(firefox, "source", nr, put_function_source);
+	put_same(firefox, "lineNumber", nr, "null");
+	put_same(firefox, "columnNumber", nr, "null");
+	end_table(firefox, nr);
 	nr = firefox->nr_libs;
-	fputs("\"resourceTable\":{", firefox->file);
-	print_column(firefox, "lib", nr, print_number);
-	print_column(firefox, "name", nr, print_resource_name);
-	print_same(firefox, "host", nr, "null");
-	print_same(firefox, "type", nr, "1");
-	print_length(firefox, nr);
+	json_begin(&firefox->json, "resourceTable");
+	put_column(firefox, "lib", nr, put_number);
+	put_column(firefox, "name", nr, put_resource_name);
+	put_same(firefox, "host", nr, "null");
+	put_same(firefox, "type", nr, "1");
+	end_table(firefox, nr);
 }
 
-static void print_shared(const struct firefox *firefox)
+static void put_shared(struct firefox *firefox)
 {
 	uint32_t nr = paths_nr(firefox->paths);
+	struct json_writer *json = &firefox->json;
 
-	fputs("\"shared\":{\"stackTable\":{", firefox->file);
-	print_column(firefox, "frame", nr, print_stack_frame);
-	print_column(firefox, "prefix", nr, print_stack_prefix);
-	print_length(firefox, nr);
-	print_frames(firefox);
-	print_functions(firefox);
-	fputs("\"nativeSymbols\":{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],"
-	      "\"length\":0},\n\"sources\":{",
-	      firefox->file);
-	print_same(firefox, "uuid", firefox->nr_files, "null");
-	print_column(firefox, "filename", firefox->nr_files, print_file_name);
-	print_length(firefox, firefox->nr_files);
-	print_strings(firefox);
-	fputs("},\n", firefox->file);
+	json_begin(json, "shared");
+	json_begin(json, "stackTable");
+	put_column(firefox, "frame", nr, put_stack_frame);
+	put_column(firefox, "prefix", nr, put_stack_prefix);
+	end_table(firefox, nr);
+	put_frames(firefox);
+	put_functions(firefox);
+	json_raw(json, "nativeSymbols", "%s",
+	         "{\"libIndex\":[],\"address\":[],\"name\":[],\"functionSize\":[],\"length\":0}");
+	json_break(json);
+	json_begin(json, "sources");
+	put_same(firefox, "uuid", firefox->nr_files, "null");
+	put_column(firefox, "filename", firefox->nr_files, put_file_name);
+	end_table(firefox, firefox->nr_files);
+	put_strings(firefox);
+	json_end(json);
+	json_break(json);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -353,10 +342,11 @@ uint32_t firefox_reduction_string(const struct firefox *firefox)
 	return firefox->paths->names.nr_functions + firefox->nr_libs + firefox->nr_files;
 }
 
-void firefox_print_tables(const struct firefox *firefox)
+void firefox_put_tables(struct firefox *firefox)
 {
-	print_libs(firefox);
-	print_shared(firefox);
+	json_break(&firefox->json);
+	put_libs(firefox);
+	put_shared(firefox);
 }
 
 int firefox_find_names(struct firefox *firefox)

@@ -5,11 +5,10 @@
  * and values take no time, and have no place there.
  */
 #include "output/convert/convert.h"
-#include "output/text/escape.h"
+#include "output/text/json_writer.h"
 #include "output/convert/spool.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,11 +16,10 @@ struct speedscope {
 	struct conversion *conversion;
 	struct spool *spool;
 	const struct paths *paths; /* the spool's */
-	FILE *file;
+	struct json_writer json;
 	uint32_t *depths, *chain;
 	bool *seen;         /* by event, in the thread at hand */
 	uint32_t nr_events; /* counters have the numbers behind them */
-	unsigned nr_profiles;
 };
 
 /* Samples of one event and thread, that follow each other and have one stack. */
@@ -93,43 +91,48 @@ static int runs_next(struct runs *runs, struct run *run)
 
 /* --- one profile ------------------------------------------------------------------------------ */
 
-/* Nearly all of a file is these. */
-static void put_number(FILE *file, uint32_t number)
+static void begin_profile(struct json_writer *json, const char *type, const char *name,
+                          const char *unit)
 {
-	char digits[10];
-	unsigned at = sizeof(digits);
-
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, file);
+	json_break(json);
+	json_begin(json, NULL);
+	json_text(json, "type", type);
+	json_text(json, "name", name);
+	json_text(json, "unit", unit);
+	json_number(json, "startValue", 0);
 }
 
-static void print_stack(const struct speedscope *speedscope, uint32_t path)
+/* Ends the list that came last, too. */
+static void end_profile(struct json_writer *json, uint64_t end)
+{
+	json_end_list(json);
+	json_break(json);
+	json_number(json, "endValue", end);
+	json_end(json);
+}
+
+static void put_stack(struct speedscope *speedscope, uint32_t path)
 {
 	uint32_t depth = speedscope->depths[path], at = depth;
 
 	for (; path != PATH_NONE; path = paths_caller(speedscope->paths, path))
 		speedscope->chain[--at] = paths_leaf(speedscope->paths, path);
-	for (; at < depth; at++) {
-		putc_unlocked(at ? ',' : '[', speedscope->file);
-		put_number(speedscope->file, speedscope->chain[at]);
-	}
-	putc_unlocked(']', speedscope->file);
+	json_begin_list(&speedscope->json, NULL);
+	for (; at < depth; at++)
+		json_number(&speedscope->json, NULL, speedscope->chain[at]);
+	json_end_list(&speedscope->json);
 }
 
-static int print_samples(struct speedscope *speedscope, uint32_t thread, uint32_t event)
+static int put_samples(struct speedscope *speedscope, uint32_t thread, uint32_t event)
 {
-	const char *separator = "";
 	struct runs runs;
 	struct run run;
 	int got, err;
 
 	runs_open(&runs, speedscope, thread, event);
 	while ((got = runs_next(&runs, &run)) == 1) {
-		fputs(separator, speedscope->file);
-		separator = ",\n";
-		print_stack(speedscope, run.path);
+		json_break_between(&speedscope->json);
+		put_stack(speedscope, run.path);
 		err = convert_step(speedscope->conversion);
 		if (err)
 			return err;
@@ -137,10 +140,9 @@ static int print_samples(struct speedscope *speedscope, uint32_t thread, uint32_
 	return got;
 }
 
-static int print_weights(struct speedscope *speedscope, uint32_t thread, uint32_t event,
-                         uint64_t *total)
+static int put_weights(struct speedscope *speedscope, uint32_t thread, uint32_t event,
+                       uint64_t *total)
 {
-	const char *separator = "";
 	struct runs runs;
 	struct run run;
 	int got;
@@ -148,14 +150,13 @@ static int print_weights(struct speedscope *speedscope, uint32_t thread, uint32_
 	*total = 0;
 	runs_open(&runs, speedscope, thread, event);
 	while ((got = runs_next(&runs, &run)) == 1) {
-		fprintf(speedscope->file, "%s%" PRIu64, separator, run.weight);
-		separator = ",";
+		json_number(&speedscope->json, NULL, run.weight);
 		*total += run.weight;
 	}
 	return got;
 }
 
-static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_t event)
+static int put_profile(struct speedscope *speedscope, uint32_t thread, uint32_t event)
 {
 	const struct trace *trace = speedscope->conversion->trace;
 	const struct trace_event *entry = trace_event(trace, event);
@@ -163,7 +164,7 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 		entry ? NULL : trace_counter(trace, event - speedscope->nr_events);
 	uint32_t unit = entry ? entry->unit : counter ? counter->unit : TRACE_COUNT;
 	char text[CONVERT_TEXT_SIZE];
-	FILE *file = speedscope->file;
+	struct json_writer *json = &speedscope->json;
 	uint64_t total;
 	int err;
 
@@ -171,16 +172,17 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 	if (counter)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %.64s",
 		         trace_string(trace, counter->name));
-	fprintf(file, "%s\n{\"type\":\"sampled\",\"name\":", speedscope->nr_profiles++ ? "," : "");
-	escape_json(file, text);
-	fprintf(file, ",\"unit\":\"%s\",\"startValue\":0,\"samples\":[\n",
-	        unit == TRACE_NS ? "nanoseconds" : "none");
-	err = print_samples(speedscope, thread, event);
+	begin_profile(json, "sampled", text, unit == TRACE_NS ? "nanoseconds" : "none");
+	json_begin_list(json, "samples");
+	json_break(json);
+	err = put_samples(speedscope, thread, event);
 	if (err)
 		return err;
-	fputs("],\n\"weights\":[", file);
-	err = print_weights(speedscope, thread, event, &total);
-	fprintf(file, "],\n\"endValue\":%" PRIu64 "}", total);
+	json_end_list(json);
+	json_break(json);
+	json_begin_list(json, "weights");
+	err = put_weights(speedscope, thread, event, &total);
+	end_profile(json, total);
 	return err;
 }
 
@@ -189,10 +191,10 @@ static int print_profile(struct speedscope *speedscope, uint32_t thread, uint32_
 /* The profile of a thread's calls on its way. */
 struct events {
 	const struct spool *spool;
-	FILE *file;
+	struct json_writer *json;
 	uint32_t thread;
-	unsigned *nr_profiles;
-	uint64_t nr, last; /* last: the time of the last one; 0: there is none */
+	bool any;
+	uint64_t last; /* the time of the last one */
 };
 
 /* Before the first event: of a thread may be only marks and values, which make none. */
@@ -202,69 +204,69 @@ static void begin_calls(const struct events *events)
 
 	convert_thread_text(events->spool->paths.trace, events->thread, 0, text);
 	snprintf(text + strlen(text), sizeof(text) - strlen(text), ": calls");
-	fprintf(events->file,
-	        "%s\n{\"type\":\"evented\",\"name\":", (*events->nr_profiles)++ ? "," : "");
-	escape_json(events->file, text);
-	fputs(",\"unit\":\"nanoseconds\",\"startValue\":0,\"events\":[\n", events->file);
+	begin_profile(events->json, "evented", text, "nanoseconds");
+	json_begin_list(events->json, "events");
+	json_break(events->json);
 }
 
-static void print_event(void *arg, const struct call_moment *moment)
+static void put_event(void *arg, const struct call_moment *moment)
 {
 	struct events *events = arg;
 	const struct paths *paths = &events->spool->paths;
+	struct json_writer *json = events->json;
 
 	if (moment->kind == CALL_POINT || !trace_region(paths->trace, moment->call->region))
 		return;
-	if (!events->nr)
+	if (!events->any)
 		begin_calls(events);
+	events->any = true;
 	events->last = moment->time - events->spool->calls->first_time;
-	fprintf(events->file, "%s{\"type\":\"%c\",\"frame\":%" PRIu32 ",\"at\":%" PRIu64 "}",
-	        events->nr++ ? ",\n" : "", moment->kind == CALL_ENTERED ? 'O' : 'C',
-	        paths->names.nr_functions + moment->call->region, events->last);
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "type", moment->kind == CALL_ENTERED ? "O" : "C");
+	json_number(json, "frame", paths->names.nr_functions + moment->call->region);
+	json_number(json, "at", events->last);
+	json_end(json);
 }
 
-static int print_calls(const struct spool *spool, FILE *file, uint32_t thread, unsigned *nr)
+static int put_calls(struct speedscope *speedscope, uint32_t thread)
 {
-	struct events events = {.spool = spool, .file = file, .thread = thread, .nr_profiles = nr};
+	struct events events = {speedscope->spool, &speedscope->json, thread, false, 0};
 	int err;
 
-	if (!spool_has_calls(spool, thread))
+	if (!spool_has_calls(speedscope->spool, thread))
 		return 0;
-	err = spool_tell_calls(spool, thread, print_event, &events);
-	if (events.nr)
-		fprintf(file, "],\n\"endValue\":%" PRIu64 "}", events.last);
+	err = spool_tell_calls(speedscope->spool, thread, put_event, &events);
+	if (events.any)
+		end_profile(&speedscope->json, events.last);
 	return err;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Frames behind the functions, each with a comma in front, unless it is the first. */
-static void print_regions(const struct trace *trace, FILE *file, bool first)
-{
-	for (uint32_t i = 0; trace_region(trace, i); i++) {
-		fprintf(file, "%s\n{\"name\":", first && !i ? "" : ",");
-		escape_json(file, trace_region_name(trace, i));
-		putc('}', file);
-	}
-}
-
-static void print_functions(const struct speedscope *speedscope)
+/* Puts the functions, and behind them the regions. */
+static void put_frames(struct speedscope *speedscope)
 {
 	const struct paths *paths = speedscope->paths;
+	struct json_writer *json = &speedscope->json;
 	char text[FRAME_TEXT_SIZE];
 
-	fputs(",\n\"shared\":{\"frames\":[", speedscope->file);
+	json_begin_list(json, "frames");
 	for (uint32_t i = 0; i < paths->names.nr_functions; i++) {
-		fprintf(speedscope->file, "%s\n{\"name\":", i ? "," : "");
-		escape_json(speedscope->file, paths_function(paths, i, text));
-		if (paths_name(paths, i)->module) {
-			fputs(",\"file\":", speedscope->file);
-			escape_json(speedscope->file, paths_module(paths, i));
-		}
-		putc('}', speedscope->file);
+		json_break(json);
+		json_begin(json, NULL);
+		json_text(json, "name", paths_function(paths, i, text));
+		if (paths_name(paths, i)->module)
+			json_text(json, "file", paths_module(paths, i));
+		json_end(json);
 	}
-	print_regions(paths->trace, speedscope->file, !paths->names.nr_functions);
-	fputs("]}", speedscope->file);
+	for (uint32_t i = 0; trace_region(paths->trace, i); i++) {
+		json_break(json);
+		json_begin(json, NULL);
+		json_text(json, "name", trace_region_name(paths->trace, i));
+		json_end(json);
+	}
+	json_end_list(json);
 }
 
 /* Returns the largest number of profiles that a thread can have. */
@@ -289,32 +291,37 @@ static int find_events(struct speedscope *speedscope, uint32_t thread)
 	return got;
 }
 
-static int print_thread(struct speedscope *speedscope, uint32_t thread)
+static int put_thread(struct speedscope *speedscope, uint32_t thread)
 {
 	int err = find_events(speedscope, thread);
 
 	for (uint32_t i = 0; i < nr_profiles(speedscope) && !err; i++)
 		if (speedscope->seen[i])
-			err = print_profile(speedscope, thread, i);
-	return err ? err
-	           : print_calls(speedscope->spool, speedscope->file, thread,
-	                         &speedscope->nr_profiles);
+			err = put_profile(speedscope, thread, i);
+	return err ? err : put_calls(speedscope, thread);
 }
 
-static int print_all(struct speedscope *speedscope)
+static int put_all(struct speedscope *speedscope)
 {
-	const struct trace *trace = speedscope->conversion->trace;
+	struct json_writer *json = &speedscope->json;
 	int err;
 
-	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"",
-	      speedscope->file);
-	fputs(",\n\"exporter\":\"adaptrace " ADAPTRACE_VERSION "\",\"name\":", speedscope->file);
-	err = convert_command_json(trace, speedscope->file);
-	print_functions(speedscope);
-	fputs(",\n\"profiles\":[", speedscope->file);
+	json_begin(json, NULL);
+	json_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_break(json);
+	json_text(json, "exporter", "adaptrace " ADAPTRACE_VERSION);
+	err = convert_command_json(speedscope->conversion->trace, json, "name");
+	json_break(json);
+	json_begin(json, "shared");
+	put_frames(speedscope);
+	json_end(json);
+	json_break(json);
+	json_begin_list(json, "profiles");
 	for (uint32_t i = 0; i < speedscope->spool->nr_threads && !err; i++)
-		err = print_thread(speedscope, i);
-	fputs("]}\n", speedscope->file);
+		err = put_thread(speedscope, i);
+	json_end_list(json);
+	json_end(json);
+	fputc('\n', json->to);
 	return err;
 }
 
@@ -335,7 +342,10 @@ static int prepare(struct speedscope *speedscope)
 
 int speedscope_write(struct conversion *conversion, FILE *file)
 {
-	struct speedscope speedscope = {.conversion = conversion, .file = file};
+	struct speedscope speedscope = {
+		.conversion = conversion,
+		.json = {.to = file, .in_page = true},
+	};
 	int err;
 
 	convert_plan(conversion, SPOOL_WALKS + 1, TRACE_ALL_EVENTS);
@@ -343,7 +353,7 @@ int speedscope_write(struct conversion *conversion, FILE *file)
 	if (!err && !speedscope.spool->last_time)
 		err = -ENODATA; /* speedscope shows nothing of a file without profiles */
 	if (!err)
-		err = print_all(&speedscope);
+		err = put_all(&speedscope);
 	spool_free(speedscope.spool);
 	free(speedscope.seen);
 	free(speedscope.depths);

@@ -106,7 +106,10 @@ void json_known(struct json_writer *json, const char *key, bool known, uint64_t 
 
 void json_int(struct json_writer *json, const char *key, int64_t value)
 {
-	json_raw(json, key, "%lld", (long long)value);
+	if (value < 0)
+		json_raw(json, key, "%lld", (long long)value);
+	else
+		json_number(json, key, (uint64_t)value);
 }
 
 /* Writes a point even for integers, by which readers tell the types of numbers apart. */
@@ -145,6 +148,24 @@ void json_break(struct json_writer *json)
 {
 	fputs(json->comma ? ",\n" : "\n", json->to);
 	json->comma = false;
+}
+
+void json_break_between(struct json_writer *json)
+{
+	if (json->comma)
+		json_break(json);
+}
+
+FILE *json_begin_text(struct json_writer *json, const char *key)
+{
+	put_key(json, key);
+	putc_unlocked('"', json->to);
+	return json->to;
+}
+
+void json_end_text(struct json_writer *json)
+{
+	putc_unlocked('"', json->to);
 }
 
 void json_append_text(void *json, const char *text)

@@ -38,11 +38,16 @@ void json_int(struct json_writer *json, const char *key, int64_t value);
 void json_real(struct json_writer *json, const char *key, double value);
 void json_flag(struct json_writer *json, const char *key, bool value);
 void json_null(struct json_writer *json, const char *key);
-/* Writes text that is JSON, or between begin and end a part of a string that needs no escape. */
+/* Writes text that is JSON. */
 void json_raw(struct json_writer *json, const char *key, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Begins a new line before the next value of a list or object. */
 void json_break(struct json_writer *json);
+/* The same unless the next value is the first. */
+void json_break_between(struct json_writer *json);
+/* Writes a string between these two as pieces that need no escape, to the file they share. */
+FILE *json_begin_text(struct json_writer *json, const char *key);
+void json_end_text(struct json_writer *json);
 /* Appends a text to a list: a callback that receives texts. */
 void json_append_text(void *json, const char *text);
 
