@@ -1,10 +1,37 @@
 #include "cli/commands.h"
 #include "cli/record_options.h"
+#include "cli/record_status.h"
+#include "cli/record_words.h"
 #include "record/session.h"
+
+static void on_notice(void *arg, const struct notice *notice)
+{
+	struct record_status *status = arg;
+
+	if (notice->topic == NOTICE_MAY_STOP || notice->topic == NOTICE_NAMED)
+		status_clear(status);
+	else
+		record_say(status->config, notice);
+}
+
+static bool is_impatient(void *arg)
+{
+	(void)arg;
+	return side_process_signal_waits();
+}
 
 int cmd_record(int argc, char **argv)
 {
 	struct record_config config;
+	struct record_status status = {.config = &config};
+	const struct session_watcher watcher = {
+		.arg = &status,
+		.notice = on_notice,
+		.tick = status_show,
+		.naming = status_show_file,
+		.impatient = is_impatient,
+		.saved = status_final,
+	};
 	sigset_t pipe, mask;
 	int err;
 
@@ -13,5 +40,11 @@ int cmd_record(int argc, char **argv)
 	sigaddset(&pipe, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe, &mask);
 	err = record_options(&config, argc, argv);
-	return err ? err : session_run(&config, &mask);
+	if (err)
+		return err;
+	config.mask = mask;
+	stderr_writer_open(&status.messages);
+	err = session_run(&config, &watcher);
+	stderr_writer_close(&status.messages);
+	return err;
 }

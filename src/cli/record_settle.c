@@ -207,6 +207,7 @@ static int settle_output(struct record_config *config)
 	const char *why = output_name(pattern, config->output);
 	int err;
 
+	config->rank = output_rank();
 	if (why) {
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;

@@ -3,6 +3,7 @@
 #include "record/period.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
+#include "record/session.h"
 #include "output/text/text.h"
 #include "trace/trace.h"
 
@@ -21,13 +22,25 @@
 #define ALL_SCROLL "\033[r"
 #define ERASE_LINE "\033[K"
 
-static void print_rate(char text[TEXT_SIZE], const struct session *s, unsigned event,
-                       unsigned shift)
-{
-	uint64_t period = sampler_base_period(s->sampler, event, 0) * s->config->events[event].scale
-	                  << shift;
+/* A recording, its state, and one of its events: as asked for, and as it is. */
+struct subject {
+	const struct record_config *config;
+	const struct session_state *state;
+	const struct event *asked;
+	const struct event_state *is;
+};
 
-	text_rate(text, period, s->config->events[event].unit == EVENT_NS ? TRACE_NS : TRACE_COUNT);
+static struct subject subject_of(const struct record_config *config,
+                                 const struct session_state *state, unsigned event)
+{
+	return (struct subject){config, state, &config->events[event], &state->events[event]};
+}
+
+static void print_rate(char text[TEXT_SIZE], const struct subject *s, unsigned shift)
+{
+	uint64_t period = s->is->base_period * s->asked->scale << shift;
+
+	text_rate(text, period, s->asked->unit == EVENT_NS ? TRACE_NS : TRACE_COUNT);
 }
 
 /* Editors, shells and the like take the terminal's lines over, and draw on it themselves. */
@@ -39,7 +52,7 @@ static bool terminal_taken(void)
 }
 
 /* Not from the background, where it would be in the way, or stop us (stty tostop). */
-static bool wanted(struct session *s)
+static bool wanted(struct record_status *s)
 {
 	pid_t foreground;
 
@@ -58,7 +71,7 @@ static bool wanted(struct session *s)
  *
  * Cut to the width: what is broken into two would scroll.
  */
-static void put_line(struct session *s, char *line, bool while_recording)
+static void put_line(struct record_status *s, char *line, bool while_recording)
 {
 	char region[16] = "";
 	struct winsize size = terminal_size(STDERR_FILENO);
@@ -70,44 +83,52 @@ static void put_line(struct session *s, char *line, bool while_recording)
 	if (while_recording)
 		snprintf(region, sizeof(region), "\033[1;%ur", size.ws_row - 1U);
 	fprintf(stderr, "%s" NOTE_PLACE "%s\033[%u;1H" ERASE_LINE "%s" GO_BACK,
-	        s->status_row == size.ws_row ? "" : MAKE_ROOM, region, size.ws_row, line);
-	s->status_row = size.ws_row;
+	        s->row == size.ws_row ? "" : MAKE_ROOM, region, size.ws_row, line);
+	s->row = size.ws_row;
 }
 
-static void remove_line(struct session *s)
+static void remove_line(struct record_status *s)
 {
-	if (s->status_row)
-		fprintf(stderr, NOTE_PLACE ALL_SCROLL "\033[%u;1H" ERASE_LINE GO_BACK,
-		        s->status_row);
-	s->status_row = 0;
+	if (s->row)
+		fprintf(stderr, NOTE_PLACE ALL_SCROLL "\033[%u;1H" ERASE_LINE GO_BACK, s->row);
+	s->row = 0;
 }
 
-void status_show(struct session *s)
+/* "adaptrace: 12.5 s, 1250 Hz, 61.2 MiB of 100 MiB" */
+static void print_line(char *line, size_t size, const struct record_config *config,
+                       const struct session_state *state)
 {
-	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], time[TEXT_SIZE],
-		line[5 * TEXT_SIZE];
+	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], time[TEXT_SIZE];
+	const struct subject first = subject_of(config, state, 0);
 
-	if (s->status_row && terminal_taken())
-		remove_line(s);
-	if (!wanted(s) || s->ticks % SHOW_EVERY_TICKS)
-		return;
-	print_rate(rate, s, 0, hmb_floor(s->hmb, 0));
-	text_bytes(used, hmb_used(s->hmb));
-	text_bytes(budget, s->config->budget);
-	text_quantity(
-		time,
-		(double)(s->started ? sampler_now() - s->start : wakers_starts_in(&s->wakers)),
-		TRACE_NS);
-	if (s->started)
-		snprintf(line, sizeof(line), "adaptrace: %s, %s, %s of %s", time, rate, used,
-		         budget);
+	print_rate(rate, &first, first.is->floor);
+	text_bytes(used, state->used);
+	text_bytes(budget, config->budget);
+	text_quantity(time, (double)(state->started ? state->wall : state->starts_in), TRACE_NS);
+	if (state->started)
+		snprintf(line, size, "adaptrace: %s, %s, %s of %s", time, rate, used, budget);
 	else
-		snprintf(line, sizeof(line), "adaptrace: sampling starts in %s", time);
+		snprintf(line, size, "adaptrace: sampling starts in %s", time);
+}
+
+void status_show(void *arg, const struct session *session)
+{
+	struct record_status *s = arg;
+	struct session_state state;
+	char line[5 * TEXT_SIZE];
+
+	if (s->row && terminal_taken())
+		remove_line(s);
+	if (s->ticks++ % SHOW_EVERY_TICKS || !wanted(s))
+		return;
+	session_state_read(session, &state);
+	print_line(line, sizeof(line), s->config, &state);
 	put_line(s, line, true);
 }
 
-void status_show_file(struct session *s, const char *path)
+void status_show_file(void *arg, const char *path)
 {
+	struct record_status *s = arg;
 	char line[512], name[256] = "";
 	FILE *safe;
 
@@ -124,42 +145,28 @@ void status_show_file(struct session *s, const char *path)
 }
 
 /* Blanks as wide as the terminal end in the next line only where a line is begun already. */
-void status_clear(struct session *s)
+void status_clear(struct record_status *s)
 {
 	unsigned width = terminal_size(STDERR_FILENO).ws_col;
 
-	if (s->status_row && width)
+	if (s->row && width)
 		fprintf(stderr, "%*s\r" ERASE_LINE, (int)width - 1, "");
 	remove_line(s);
 }
 
-static uint64_t throttled(const struct session *s)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < (size_t)s->config->nr_events * sampler_nr_cpus(s->sampler); i++)
-		sum += s->sources[i].throttled;
-	return sum;
-}
-
-static unsigned initial_shift(const struct session *s, unsigned event)
-{
-	return tables_event(s->tables, event)->initial_shift;
-}
-
 /* How many levels of an event were closed since the start. */
-static unsigned levels_closed(const struct session *s, unsigned event)
+static unsigned levels_closed(const struct event_state *event)
 {
-	return hmb_floor(s->hmb, event) - initial_shift(s, event);
+	return event->floor - event->initial_shift;
 }
 
 /* The event that speaks for all; the line has room for one. */
-static unsigned most_thinned(const struct session *s)
+static unsigned most_thinned(const struct record_config *config, const struct session_state *state)
 {
 	unsigned most = 0;
 
-	for (unsigned e = 1; e < s->config->nr_events; e++)
-		if (levels_closed(s, e) > levels_closed(s, most))
+	for (unsigned e = 1; e < config->nr_events; e++)
+		if (levels_closed(&state->events[e]) > levels_closed(&state->events[most]))
 			most = e;
 	return most;
 }
@@ -172,33 +179,32 @@ static const char *times_text(char text[TEXT_SIZE], unsigned nr)
 }
 
 /* Why a clock starts slower than its base period, which its own price or the kernel forbids. */
-static void put_start(FILE *to, const struct session *s, unsigned event)
+static void put_start(FILE *to, const struct subject *s)
 {
-	uint64_t period = sampler_base_period(s->sampler, event, 0);
 	char rate[TEXT_SIZE], price[TEXT_SIZE];
 
-	text_rate(rate, period, TRACE_NS);
-	if (!guard_affords(&s->guard, (double)(period << (initial_shift(s, event) - 1)))) {
-		text_quantity(price, (double)s->guard.price, TRACE_NS);
+	text_rate(rate, s->is->base_period, TRACE_NS);
+	text_quantity(price, (double)s->state->price, TRACE_NS);
+	if (s->is->is_costly)
 		fprintf(to,
 		        "%s would cost the program more than %g %% (--max-overhead), as a sample "
 		        "takes %s of its time",
-		        rate, 100 * s->guard.max_overhead, price);
-		return;
-	}
-	fprintf(to, "%s is more than the kernel permits (kernel.perf_event_max_sample_rate)", rate);
+		        rate, 100 * s->config->max_overhead, price);
+	else
+		fprintf(to,
+		        "%s is more than the kernel permits (kernel.perf_event_max_sample_rate)",
+		        rate);
 }
 
 /* Why the base period is what it is; nothing is put where the user chose exactly that. */
-static void put_base(FILE *to, const struct session *s, unsigned event)
+static void put_base(FILE *to, const struct subject *s)
 {
-	const struct record_config *config = s->config;
-	const struct event *of = &config->events[event];
-	struct period_choice choice = period_choice(of, config->frequency, config->period);
+	struct period_choice choice =
+		period_choice(s->asked, s->config->frequency, s->config->period);
 
 	if (choice.is_exact)
 		return;
-	if (of->unit == EVENT_COUNT)
+	if (s->asked->unit == EVENT_COUNT)
 		fputs("the default; -c sets another", to);
 	else
 		fprintf(to,
@@ -209,57 +215,44 @@ static void put_base(FILE *to, const struct session *s, unsigned event)
 		        choice.is_default ? "" : " asked for");
 }
 
-static unsigned count_reductions(const struct session *s, unsigned event, enum hmb_cause cause)
+static void put_reductions(FILE *to, const struct subject *s)
 {
-	const struct hmb_ledger *ledger = tables_ledger(s->tables);
-	unsigned nr = 0;
-
-	for (uint32_t i = 0; i < ledger->nr_reductions; i++)
-		nr += ledger->reductions[i].kind == event && ledger->reductions[i].cause == cause &&
-		      ledger->reductions[i].floor > initial_shift(s, event);
-	return nr;
-}
-
-static void put_reductions(FILE *to, const struct session *s, unsigned event)
-{
-	static const struct {
-		enum hmb_cause cause;
+	const struct {
+		unsigned nr;
 		const char *text;
 	} causes[] = {
-		{HMB_CAUSE_MEMORY, "the buffer was full (-m)"},
-		{HMB_CAUSE_OVERHEAD, "sampling cost too much (--max-overhead)"},
+		{s->is->for_memory, "the buffer was full (-m)"},
+		{s->is->for_overhead, "sampling cost too much (--max-overhead)"},
 	};
 	char rate[TEXT_SIZE], times[TEXT_SIZE];
 
-	print_rate(rate, s, event, initial_shift(s, event));
+	print_rate(rate, s, s->is->initial_shift);
 	fprintf(to, "%s at first", rate);
-	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++) {
-		unsigned nr = count_reductions(s, event, causes[i].cause);
-
-		if (nr)
-			fprintf(to, ", halved %s, as %s", times_text(times, nr), causes[i].text);
-	}
+	for (size_t i = 0; i < sizeof(causes) / sizeof(*causes); i++)
+		if (causes[i].nr)
+			fprintf(to, ", halved %s, as %s", times_text(times, causes[i].nr),
+			        causes[i].text);
 }
 
 /* Why the event was sampled at the rate that was reached; "": as the user wanted. NULL: no memory.
  */
-static char *rate_reason(const struct session *s, unsigned event)
+static char *rate_reason(const struct subject *s)
 {
-	bool slowed = levels_closed(s, event) > 0;
+	bool slowed = levels_closed(s->is) > 0;
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
 		return NULL;
-	if (initial_shift(s, event)) {
-		put_start(to, s, event);
+	if (s->is->initial_shift) {
+		put_start(to, s);
 		fputs(slowed ? "; " : "", to);
 	} else if (!slowed) {
-		put_base(to, s, event);
+		put_base(to, s);
 	}
 	if (slowed)
-		put_reductions(to, s, event);
+		put_reductions(to, s);
 	if (!fclose(to))
 		return text;
 	free(text);
@@ -267,48 +260,46 @@ static char *rate_reason(const struct session *s, unsigned event)
 }
 
 /* "322 Hz: 10301 Hz would cost …", of several events "cpu-clock, 322 Hz: …" */
-static void say_rate(const struct session *s, unsigned event)
+static void say_rate(const struct subject *s)
 {
 	bool several = s->config->nr_events > 1;
-	char *reason = rate_reason(s, event), rate[TEXT_SIZE];
+	char *reason = rate_reason(s), rate[TEXT_SIZE];
 
-	print_rate(rate, s, event, hmb_floor(s->hmb, event));
+	print_rate(rate, s, s->is->floor);
 	if (reason && *reason)
-		say("%s%s%s: %s", several ? s->config->events[event].name : "", several ? ", " : "",
-		    rate, reason);
+		say("%s%s%s: %s", several ? s->asked->name : "", several ? ", " : "", rate, reason);
 	free(reason);
 }
 
-static uint64_t all_stored(const struct session *s)
-{
-	uint64_t sum = 0;
-
-	for (unsigned e = 0; e < s->config->nr_events; e++)
-		sum += hmb_stored(s->hmb, e);
-	return sum;
-}
-
-void status_final(const struct session *s, uint64_t bytes)
+static void say_result(const struct subject *s, const char *path, uint64_t bytes)
 {
 	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], wall[TEXT_SIZE],
 		more[64] = "";
 	bool several = s->config->nr_events > 1;
-	unsigned event = most_thinned(s);
-	uint64_t times = throttled(s), stored = all_stored(s);
+	const struct session_state *state = s->state;
 
-	if (stored)
-		say_rate(s, event);
-	print_rate(rate, s, event, hmb_floor(s->hmb, event));
-	text_bytes(used, hmb_used(s->hmb));
+	print_rate(rate, s, s->is->floor);
+	text_bytes(used, state->used);
 	text_bytes(budget, s->config->budget);
 	text_bytes(size, bytes);
-	text_quantity(wall, (double)trace_wall(tables_run(s->tables)), TRACE_NS);
-	if (times)
-		snprintf(more, sizeof(more), ", throttled %llu time%s", (unsigned long long)times,
-		         plural(times));
+	text_quantity(wall, (double)state->wall, TRACE_NS);
+	if (state->throttled)
+		snprintf(more, sizeof(more), ", throttled %llu time%s",
+		         (unsigned long long)state->throttled, plural(state->throttled));
 	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)",
-	    (unsigned long long)stored, plural(stored), wall, used, budget,
-	    several ? s->config->events[event].name : "", several ? " " : "",
-	    1ULL << levels_closed(s, event), rate, (unsigned long long)sampler_all_lost(s->sampler),
-	    more, s->beside ?: s->config->output, size);
+	    (unsigned long long)state->stored, plural(state->stored), wall, used, budget,
+	    several ? s->asked->name : "", several ? " " : "", 1ULL << levels_closed(s->is), rate,
+	    (unsigned long long)state->lost, more, path, size);
+}
+
+void status_final(void *arg, const struct session_state *state, const char *path, uint64_t bytes)
+{
+	const struct record_config *config = ((struct record_status *)arg)->config;
+	const struct subject s = subject_of(config, state, most_thinned(config, state));
+
+	if (config->quiet)
+		return;
+	if (state->stored)
+		say_rate(&s);
+	say_result(&s, path, bytes);
 }

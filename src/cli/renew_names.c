@@ -77,7 +77,8 @@ static int check_folder(const char *folder)
 	return err;
 }
 
-void names_say_lineless(uint32_t flags)
+/* Says why lines are missing that are there, by flags of a run. */
+static void names_say_lineless(uint32_t flags)
 {
 	say_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED));
 }

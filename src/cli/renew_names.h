@@ -7,7 +7,5 @@
 
 /* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
 int names_renew(struct trace *trace, const struct debug_places *places);
-/* Says why lines are missing that are there, by flags of a run. */
-void names_say_lineless(uint32_t flags);
 
 #endif

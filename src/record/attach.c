@@ -1,6 +1,5 @@
 #include "record/tasks/process.h"
 #include "record/tasks/process_fd.h"
-#include "cli/say.h"
 #include "record/session.h"
 #include "base/array.h"
 
@@ -44,19 +43,21 @@ static int put_threads(struct threads *threads, pid_t pid)
 }
 
 /* The threads of all processes to be attached to. 0, or -errno after saying why. */
-static int list_threads(const struct record_config *config, struct threads *threads)
+static int list_threads(const struct session *s, struct threads *threads)
 {
+	const struct record_config *config = s->config;
+
 	*threads = (struct threads){NULL};
 	for (unsigned i = 0; i < config->nr_attach; i++) {
 		int err = put_threads(threads, config->attach[i]);
 
 		if (!err)
 			continue;
-		say("cannot attach to process %d: %s", (int)config->attach[i], strerror(-err));
+		session_notice(s, (struct notice){NOTICE_NOT_LISTED, err, config->attach[i]});
 		return err;
 	}
 	if (!threads->nr) {
-		say("cannot attach to process %d: %s", (int)config->attach[0], strerror(ESRCH));
+		session_notice(s, (struct notice){NOTICE_NOT_LISTED, -ESRCH, config->attach[0]});
 		return -ESRCH;
 	}
 	return 0;
@@ -79,7 +80,7 @@ static bool all_known(struct threads *known, const struct threads *now)
 static int try_open(struct session *s, bool *settled)
 {
 	struct threads threads, after = {NULL};
-	int err = list_threads(s->config, &threads);
+	int err = list_threads(s, &threads);
 
 	if (!err)
 		err = session_open_sampler(s, threads.tids, threads.nr);
@@ -93,13 +94,8 @@ static int try_open(struct session *s, bool *settled)
 	return err;
 }
 
-static void say_not_attached(pid_t pid, int err)
-{
-	say("cannot attach to process %d: %s%s", (int)pid, strerror(-err), session_remedy(err));
-}
-
 /* Whether it is a process, and runs. 0, or -errno after saying why not. */
-static int check_process(pid_t pid)
+static int check_process(const struct session *s, pid_t pid)
 {
 	int fd = process_fd_open(pid);
 	pid_t process;
@@ -112,16 +108,14 @@ static int check_process(pid_t pid)
 		close(fd);
 		if (!ended)
 			return 0;
-		say("process %d has ended; only its parent has still to see that", (int)pid);
+		session_notice(s, (struct notice){NOTICE_PROCESS_ENDED, .pid = pid});
 		return -ESRCH;
 	}
 	process = process_of(pid);
-	if (process && process != pid)
-		say("%d is a thread; give its process: -p %d", (int)pid, (int)process);
-	else if (process)
-		say_not_attached(pid, fd);
-	else
-		say("no process %d: %s", (int)pid, strerror(-fd));
+	session_notice(s, (struct notice){!process         ? NOTICE_PROCESS_MISSING
+	                                  : process != pid ? NOTICE_PROCESS_THREAD
+	                                                   : NOTICE_NOT_ATTACHED,
+	                                  fd, pid, (uint64_t)process});
 	return fd;
 }
 
@@ -172,9 +166,8 @@ static int add_running(struct session *s)
 		int err = tasks_add_running(&s->tasks, s->config->attach[i]);
 
 		if (err == -EACCES || err == -EPERM)
-			say("not permitted to see what code process %d has: it is [unknown]; root "
-			    "may, or who has CAP_SYS_PTRACE",
-			    (int)s->config->attach[i]);
+			session_notice(s, (struct notice){NOTICE_CODE_HIDDEN,
+			                                  .pid = s->config->attach[i]});
 		else if (err && !tasks_gone(s->config->attach[i]))
 			return err;
 	}
@@ -230,8 +223,9 @@ static unsigned left_by(const struct record_config *config, pid_t pid)
 }
 
 /* The first process of a server leaves the work to such. Who attaches to those is told of more. */
-static void say_left_out(const struct record_config *config)
+static void note_left_out(const struct session *s)
 {
+	const struct record_config *config = s->config;
 	char parents[256] = "";
 	unsigned all = 0;
 
@@ -248,10 +242,7 @@ static void say_left_out(const struct record_config *config)
 		         (int)config->attach[i]);
 	}
 	if (all)
-		say("%u process%s that %s started before %s not sampled; "
-		    "-p %s,$(pgrep -d, -P %s) samples %s, too",
-		    all, all == 1 ? "" : "es", parents, all == 1 ? "is" : "are", parents, parents,
-		    all == 1 ? "it" : "them");
+		session_notice(s, (struct notice){NOTICE_CHILDREN, .nr = all, .text = parents});
 }
 
 int session_attach(struct session *s)
@@ -261,7 +252,7 @@ int session_attach(struct session *s)
 	int err = 0;
 
 	for (unsigned i = 0; i < config->nr_attach && !err; i++)
-		err = check_process(config->attach[i]);
+		err = check_process(s, config->attach[i]);
 	for (unsigned i = 0; i < TRIES && !settled && !err; i++) {
 		sampler_close(s->sampler);
 		s->sampler = NULL;
@@ -270,13 +261,13 @@ int session_attach(struct session *s)
 	if (err)
 		return err;
 	/* Opening takes its time, and who was started meanwhile has not all of the events. */
-	say_left_out(config);
+	note_left_out(s);
 	if (!settled)
-		say("threads start faster than they can be attached to: some may be missing");
+		session_notice(s, (struct notice){NOTICE_THREADS_MISSED});
 	err = watch_processes(s);
 	if (!err)
 		err = add_running(s);
 	if (err)
-		say_not_attached(config->attach[0], err);
+		session_notice(s, (struct notice){NOTICE_NOT_ATTACHED, err, config->attach[0]});
 	return err;
 }

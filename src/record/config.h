@@ -7,6 +7,7 @@
 #include "symbolize/unwind/unwind.h"
 
 #include <limits.h>
+#include <signal.h>
 
 #define SESSION_MAX_STACK     1024
 #define SESSION_MAX_PROCESSES 1024
@@ -43,6 +44,8 @@ struct record_config {
 	unsigned nr_attach;
 	uint64_t delay;    /* ns; sampling starts so long after the command, or the recorder */
 	uint64_t duration; /* ns of sampling; 0: until the target ends, or an interrupt */
+	sigset_t mask;     /* signals that are blocked in the command */
+	int rank;          /* MPI rank that a launcher set; -1: no launcher did */
 	const char *output_pattern;             /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and with its folder resolved */
 	/* as named, with links resolved: see new_file_settle() */

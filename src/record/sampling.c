@@ -1,8 +1,6 @@
 /* The functions that change how a session samples: struct sampling. */
 #include "record/period.h"
-#include "cli/say.h"
 #include "record/session.h"
-#include "output/text/text.h"
 #include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
 
@@ -53,7 +51,7 @@ void session_note_cores(struct session *s)
 		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
 		s->sampling.one_kind = advice.topic != ADVICE_NONE;
 	}
-	say_advice("", &advice);
+	session_advise(s, advice);
 }
 
 void session_choose_counters(struct session *s)
@@ -63,7 +61,7 @@ void session_choose_counters(struct session *s)
 	s->sampling.nr_counters = s->config->nr_counters;
 	if (!s->sampling.nr_counters || s->sampling.way == SAMPLER_CGROUP || counters_inheritable())
 		return;
-	say_advice("recording without --counters: ", &advice);
+	session_notice(s, (struct notice){NOTICE_NO_COUNTERS, .advice = advice});
 	s->sampling.nr_counters = 0;
 }
 
@@ -73,17 +71,11 @@ static bool is_asked(const struct record_config *config, const struct event *eve
 }
 
 /* Nobody needs to know it of the default, which is only where to begin. */
-static void say_slower(const struct record_config *config, const struct event *event,
-                       uint64_t period)
+static void note_slower(const struct session *s, const struct event *event, uint64_t period)
 {
-	char rate[TEXT_SIZE];
-
-	if (!is_asked(config, event))
-		return;
-	text_rate(rate, period, TRACE_NS);
-	say("'%s' is sampled at %s, and not as asked for: that might cost more than %g %% "
-	    "of the time, which --max-overhead 0 permits",
-	    event->name, rate, 100 * config->max_overhead);
+	if (is_asked(s->config, event))
+		session_notice(s,
+		               (struct notice){NOTICE_SLOWER, .nr = period, .text = event->name});
 }
 
 static unsigned count_clocks(const struct record_config *config)
@@ -116,9 +108,9 @@ void session_choose_shifts(struct session *s)
 		if (s->sampling.shift[e] > guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
 		else if (s->sampling.shift[e])
-			say_slower(config, event, base << s->sampling.shift[e]);
+			note_slower(s, event, base << s->sampling.shift[e]);
 	}
-	say_advice("", &advice);
+	session_advise(s, advice);
 }
 
 void session_close_first_levels(struct session *s)

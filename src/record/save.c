@@ -1,10 +1,6 @@
 #include "record/save.h"
 
-#include "cli/renew_names.h"
-#include "cli/say.h"
 #include "record/session.h"
-#include "cli/record_status.h"
-#include "output/text/text.h"
 #include "trace/write/trace_write.h"
 #include "base/clock.h"
 
@@ -23,13 +19,18 @@ struct patience {
 	unsigned long skipped; /* files */
 };
 
+static bool is_impatient(const struct session *s)
+{
+	return s->watcher && s->watcher->impatient(s->watcher->arg);
+}
+
 /* False for the file at hand, too: it may lie where nothing answers. */
 static bool shall_go_on(void *arg)
 {
 	struct patience *patience = arg;
 	uint64_t taken = clock_ns(CLOCK_MONOTONIC) - patience->start;
 
-	if (!patience->skipped && (taken <= PATIENCE_NS || !side_process_signal_waits()))
+	if (!patience->skipped && (taken <= PATIENCE_NS || !is_impatient(patience->session)))
 		return true;
 	patience->skipped++;
 	return false;
@@ -37,23 +38,23 @@ static bool shall_go_on(void *arg)
 
 static bool still_wanted(void *arg, const char *path)
 {
-	struct patience *patience = arg;
+	const struct patience *patience = arg;
+	const struct session_watcher *watcher = patience->session->watcher;
 
 	if (!shall_go_on(arg))
 		return false;
-	status_show_file(patience->session, path);
+	if (watcher)
+		watcher->naming(watcher->arg, path);
 	return true;
 }
 
-static void say_unanswered(const struct symbolizer *symbolizer)
+static void note_unanswered(const struct session *s, const struct symbolizer *symbolizer)
 {
 	struct symbolizer_stats stats;
 
 	symbolizer_stats(symbolizer, &stats);
 	if (stats.unanswered)
-		say("names in %llu file%s are missing, whose file system does not answer; when it "
-		    "does, adaptrace report --symbols looks them up",
-		    (unsigned long long)stats.unanswered, plural(stats.unanswered));
+		session_notice(s, (struct notice){NOTICE_NAMES_MISSING, .nr = stats.unanswered});
 }
 
 /* Into a new folder, which may be the only place where the name is free. */
@@ -88,22 +89,18 @@ static bool is_findable(const char *place)
 	return !realpath(folder, real) || !strcmp(folder, real);
 }
 
-/* The whole name is told: the folder may have gone, and recover looks for the name alone. */
-static void say_not_written(struct session *s, struct symbolizer *symbolizer, int err,
-                            uint64_t *bytes)
+static void save_otherwise(struct session *s, struct symbolizer *symbolizer, int err,
+                           uint64_t *bytes)
 {
-	const char *output = s->config->output, *why = new_file_error(err);
 	char path[PATH_MAX];
 
 	if (tables_recoverable(s->tables) && is_findable(s->config->place)) {
 		tables_keep(s->tables);
-		say("cannot write '%s': %s; it is kept in memory, and saved by: adaptrace recover "
-		    "-o ANOTHER.atr '%s'",
-		    output, why, s->config->place);
+		session_notice(s, (struct notice){NOTICE_KEPT, err});
 	} else if (save_elsewhere(s, symbolizer, bytes, path)) {
-		say("cannot write '%s': %s; the trace is '%s' instead", output, why, path);
+		session_notice(s, (struct notice){NOTICE_ELSEWHERE, err, .text = path});
 	} else {
-		say("cannot write '%s': %s; the trace is lost", output, why);
+		session_notice(s, (struct notice){NOTICE_LOST, err});
 	}
 }
 
@@ -124,18 +121,18 @@ int save_trace(struct session *s, uint64_t *bytes)
 		symbolizer_read_aside(symbolizer, shall_go_on, &patience);
 	}
 	err = trace_write_as(&wish, s->tables, s->modules, symbolizer, bytes);
-	status_clear(s);
+	session_notice(s, (struct notice){NOTICE_NAMED});
 	if (patience.skipped)
-		say("names in %lu file%s were skipped; adaptrace report --symbols looks them up",
-		    patience.skipped, plural(patience.skipped));
+		session_notice(s, (struct notice){NOTICE_NAMES_SKIPPED, .nr = patience.skipped});
 	if (symbolizer)
-		say_unanswered(symbolizer);
+		note_unanswered(s, symbolizer);
 	if (err)
-		say_not_written(s, symbolizer, err, bytes);
+		save_otherwise(s, symbolizer, err, bytes);
 	else if (s->beside)
-		say("'%s' was taken meanwhile, and stays as it is: the trace is '%s'",
-		    s->config->output, s->beside);
-	names_say_lineless(tables_run(s->tables)->flags);
+		session_notice(s, (struct notice){NOTICE_BESIDE, .text = s->beside});
+	session_notice(s, (struct notice){NOTICE_FLAGS, .nr = tables_run(s->tables)->flags &
+	                                                      (TRACE_RUN_LINES_PACKED |
+	                                                       TRACE_RUN_LINES_REFUSED)});
 	symbolizer_free(symbolizer);
 	return err;
 }

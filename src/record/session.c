@@ -2,8 +2,6 @@
 
 #include "record/calls/preload_path.h"
 #include "record/save.h"
-#include "cli/say.h"
-#include "cli/record_status.h"
 #include "record/summary.h"
 #include "perf/machine/permission.h"
 
@@ -36,9 +34,8 @@ static int reap_command(struct session *s)
 	if (!s->launch.pid)
 		return 0;
 	if (s->refused_signal) {
-		say("not permitted to pass SIG%s on to '%s', which runs as another user: the "
-		    "recording ends, and it runs on",
-		    sigabbrev_np(s->refused_signal), s->config->command[0]);
+		session_notice(s, (struct notice){NOTICE_SIGNAL_REFUSED,
+		                                  .nr = (uint64_t)s->refused_signal});
 		return 128 + s->refused_signal;
 	}
 	if (s->config->until && (s->over || !s->until_ended)) {
@@ -57,34 +54,9 @@ static int reap_command(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static const char *way_to_execute(const struct record_config *config, char **argv, int err)
-{
-	const char *command = argv[0];
-
-	if (err == -EACCES)
-		return "; is it an executable file?";
-	if (err != -ENOENT)
-		return "";
-	if (strchr(command, ' ') && !argv[1])
-		return "; leave out the quotes around the whole command";
-	if (strchr(command, '/'))
-		return access(command, F_OK) ? "" : "; the interpreter that it names is missing";
-	return command == config->no_mode
-	               ? "; it is in no folder of PATH, and -g takes dwarf, fp, lbr or none"
-	               : "; is it in PATH?";
-}
-
-static int exec_failed(const struct record_config *config, int err)
-{
-	char **argv = to_launch(config);
-
-	say("cannot execute '%s': %s%s", argv[0], strerror(-err),
-	    way_to_execute(config, argv, err));
-	return err == -ENOENT ? 127 : 126;
-}
-
 static int finish(struct session *s)
 {
+	struct session_state state;
 	int exit_status = reap_command(s);
 	uint64_t bytes = 0;
 
@@ -96,51 +68,16 @@ static int finish(struct session *s)
 	if (save_trace(s, &bytes))
 		return EXIT_ADAPTRACE;
 	session_warn(s);
-	if (!s->config->quiet)
-		status_final(s, bytes);
+	session_state_read(s, &state);
+	state.lost = sampler_all_lost(s->sampler);
+	if (s->watcher)
+		s->watcher->saved(s->watcher->arg, &state, s->beside ?: s->config->output, bytes);
 	return exit_status;
 }
 
-static bool is_limited(int resource)
+static int setup_failed(const struct session *s, int err)
 {
-	struct rlimit limit;
-
-	return !getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY;
-}
-
-/* The kernel itself refuses nothing of what is left to who may sample. */
-const char *session_remedy(int err)
-{
-	switch (err) {
-	case -ENOMEM:
-		return is_limited(RLIMIT_DATA) ? "; try a smaller -m, or: ulimit -d unlimited"
-		                               : "; try a smaller -m, or: ulimit -v unlimited";
-	case -EAGAIN:
-		if (sched_getscheduler(0) == SCHED_DEADLINE)
-			return "; who runs by SCHED_DEADLINE may start nothing without: chrt -R";
-		return "; this user or container may have no more processes; raise "
-		       "ulimit -u, or the limit of pids of its cgroup";
-	case -EPERM:
-	case -ENOSYS:
-		return "; a filter of system calls (a container's?) or an old kernel refuses one "
-		       "that recording takes; start the container with --security-opt "
-		       "seccomp=unconfined";
-	default:
-		return "";
-	}
-}
-
-static int setup_failed(int err)
-{
-	struct advice advice = {ADVICE_NONE};
-	struct permission permission;
-	char line[WHY_SIZE];
-
-	permission_read(&permission);
-	if (err == -EMFILE)
-		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
-	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-err), session_remedy(err));
+	session_notice(s, (struct notice){NOTICE_NOT_STARTED, err});
 	return EXIT_ADAPTRACE;
 }
 
@@ -151,7 +88,8 @@ static int run_launched(struct session *s)
 
 	if (err) {
 		reap_command(s);
-		return exec_failed(s->config, err);
+		session_notice(s, (struct notice){NOTICE_NOT_EXECUTED, err});
+		return err == -ENOENT ? 127 : 126;
 	}
 	session_loop(s);
 	return finish(s);
@@ -176,7 +114,7 @@ static int record_launched(struct session *s)
 	if (!err)
 		err = session_start(s);
 	if (err)
-		return setup_failed(err);
+		return setup_failed(s, err);
 	return run_launched(s);
 }
 
@@ -190,7 +128,7 @@ static int record_running(struct session *s)
 		return EXIT_ADAPTRACE;
 	err = session_start(s);
 	if (err)
-		return setup_failed(err);
+		return setup_failed(s, err);
 	if (s->config->until)
 		return run_launched(s);
 	session_loop(s);
@@ -209,39 +147,36 @@ static void close_session(struct session *s)
 	hmb_free(s->hmb);
 	tables_free(s->tables);
 	free(s->sources);
-	stderr_writer_close(&s->messages);
 	free(s->beside);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }
 
-/* Says why where it cannot be had. */
-static bool find_library(char library[PATH_MAX])
+/* Returns the environment that brings the target's calls to us, made of this one. NULL: errno. */
+static char **calls_wanted_environment(struct session *s, char **own)
 {
+	char library[PATH_MAX];
 	int err = preload_path(library);
 
-	if (err == -EINVAL)
-		say("cannot preload '%s': its path has a blank or a colon; install "
-		    "adaptrace elsewhere, or record without --mpi",
-		    library);
-	else if (err)
-		say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
-		    "installed; install it, or record without --mpi");
-	return !err;
+	if (err) {
+		session_notice(s, (struct notice){NOTICE_NO_LIBRARY, err, .text = library});
+		errno = EEXIST;
+		return NULL;
+	}
+	s->calls = calls_open();
+	return s->calls ? calls_environment(s->calls, own, library) : NULL;
 }
 
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */
-static int prepare_target(struct session *s, const sigset_t *mask, const char *library)
+static int prepare_target(struct session *s)
 {
 	char **own = launch_environment(), **environment = own;
 	int err;
 
-	if (own && s->config->calls.wanted) {
-		s->calls = calls_open();
-		environment = s->calls ? calls_environment(s->calls, own, library) : NULL;
-	}
-	err = environment ? launch_prepare(&s->launch, to_launch(s->config), environment, mask,
-	                                   s->cgroup.fd)
+	if (own && s->config->calls.wanted)
+		environment = calls_wanted_environment(s, own);
+	err = environment ? launch_prepare(&s->launch, to_launch(s->config), environment,
+	                                   &s->config->mask, s->cgroup.fd)
 	                  : -errno;
 	if (environment != own)
 		free(environment);
@@ -249,33 +184,39 @@ static int prepare_target(struct session *s, const sigset_t *mask, const char *l
 	return err;
 }
 
-int session_run(const struct record_config *config, const sigset_t *mask)
+/* Starts the command, which waits, and opens all that does not depend on who is sampled. */
+static int open_all(struct session *s)
 {
-	char library[PATH_MAX];
-	struct session *s;
-	int err, status;
+	int err = wakers_open_signals(&s->wakers);
 
-	if (config->calls.wanted && !find_library(library))
-		return EXIT_ADAPTRACE;
-	s = calloc(1, sizeof(*s));
-	if (!s)
-		return setup_failed(-ENOMEM);
-	s->config = config;
-	s->cgroup.fd = -1;
-	err = wakers_open_signals(&s->wakers);
-	stderr_writer_open(&s->messages);
 	if (!err)
 		session_choose_way(s);
-	if (!err && to_launch(config))
-		err = prepare_target(s, mask, library);
-	if (!err) {
-		session_join_cgroup(s);
-		session_note_cores(s);
-		session_choose_counters(s);
-		err = session_open(s);
-	}
+	if (!err && to_launch(s->config))
+		err = prepare_target(s);
 	if (err)
-		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(err); /* told already */
+		return err;
+	session_join_cgroup(s);
+	session_note_cores(s);
+	session_choose_counters(s);
+	return session_open(s);
+}
+
+int session_run(const struct record_config *config, const struct session_watcher *watcher)
+{
+	const struct notice no_memory = {NOTICE_NOT_STARTED, -ENOMEM};
+	struct session *s = calloc(1, sizeof(*s));
+	int err, status;
+
+	if (!s) {
+		watcher->notice(watcher->arg, &no_memory);
+		return EXIT_ADAPTRACE;
+	}
+	s->config = config;
+	s->watcher = watcher;
+	s->cgroup.fd = -1;
+	err = open_all(s);
+	if (err)
+		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(s, err); /* told already */
 	else
 		status = config->command ? record_launched(s) : record_running(s);
 	close_session(s);

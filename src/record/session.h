@@ -6,7 +6,7 @@
  *
  * session.c sets it up and ends it, and session_loop.c runs it. session_open.c, attach.c and
  * session_wide.c open the events. session_drain.c and session_sample.c process the records.
- * record_warnings.c reports what is missing.
+ * session_warnings.c notices what is missing. The watcher has the words (watcher.h).
  */
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
@@ -16,7 +16,7 @@
 #include "record/launch.h"
 #include "record/sample_stack.h"
 #include "record/config.h"
-#include "cli/stderr_writer.h"
+#include "record/watcher.h"
 #include "record/tasks/tasks.h"
 #include "record/wakers.h"
 #include "hmb/hmb.h"
@@ -53,9 +53,9 @@ struct sampling {
 
 struct session {
 	const struct record_config *config;
+	const struct session_watcher *watcher; /* NULL: nobody watches (tests) */
 
 	/* Its parts, in the order of their creation. */
-	struct stderr_writer messages;
 	struct wakers wakers;
 	struct cgroup cgroup; /* fd -1: none */
 	struct launch launch; /* pid 0: nothing is started */
@@ -86,7 +86,6 @@ struct session {
 	bool started;        /* sampling has started */
 	bool over;           /* the target has ended, or the recorder was asked to end */
 	bool until_ended;    /* the command whose end ends the recording has ended */
-	unsigned status_row; /* row of the terminal with the status line; 0: none */
 	uint64_t start;      /* start of sampling, ns */
 	uint64_t cpu_start;  /* the recorder's CPU time at the start, ns */
 	uint64_t waited;     /* ns until it ended, if sampling did not start */
@@ -108,13 +107,25 @@ static inline struct session_source *session_source(const struct session *sessio
 	                         source->cpu];
 }
 
-/*
- * Records the target, which has this mask of signals, as configured, and writes the trace.
- * Returns the exit status.
- */
-int session_run(const struct record_config *config, const sigset_t *mask);
-/* Returns a remedy for a recording that cannot be set up because of this -errno: "; ..." or "". */
-const char *session_remedy(int err);
+/* Records as configured, and writes the trace. Returns the exit status. */
+int session_run(const struct record_config *config, const struct session_watcher *watcher);
+
+/* Gives it to the watcher. */
+static inline void session_notice(const struct session *session, struct notice notice)
+{
+	if (session->watcher)
+		session->watcher->notice(session->watcher->arg, &notice);
+}
+
+/* The same, if something stands in the way. */
+static inline void session_advise(const struct session *session, struct advice advice)
+{
+	if (advice.topic != ADVICE_NONE)
+		session_notice(session, (struct notice){NOTICE_ADVICE, .advice = advice});
+}
+
+/* Describes the recording so far, for its watcher. */
+void session_state_read(const struct session *session, struct session_state *state);
 
 /* --- how it samples: sampling.c -------------------------------------------------------------- */
 
@@ -184,7 +195,7 @@ void session_loop(struct session *session);
 unsigned session_cpus_in_use(const struct session *session);
 /* Chooses at each tick how the recorder is woken until the next tick. */
 void session_pace(struct session *session);
-/* Makes the terminal whole, which others have meanwhile, and stops us if that was asked for. */
+/* Lets SIGTSTP stop the recorder, at once if that was asked for. */
 void session_allow_stop(struct session *session);
 /* Discards signals that came until now for something that is over. */
 void session_forget_signals(struct session *session);
@@ -199,7 +210,7 @@ void session_sample(struct session *session, const struct record *record,
 
 /* --- at its end ------------------------------------------------------------------------------- */
 
-/* Prints what the user should know before trusting the trace; one line each, mostly none. */
+/* Notices of what the user should know before trusting the trace, mostly none. */
 void session_warn(const struct session *session);
 
 #endif

@@ -1,7 +1,6 @@
 /* While it runs: what the recorder does whenever something wakes it. */
 #include "record/tasks/process_fd.h"
 #include "record/session.h"
-#include "cli/record_status.h"
 #include "record/summary.h"
 
 #include <errno.h>
@@ -43,7 +42,7 @@ static void allow_stop(int how)
 
 void session_allow_stop(struct session *s)
 {
-	status_clear(s);
+	session_notice(s, (struct notice){NOTICE_MAY_STOP});
 	allow_stop(SIG_UNBLOCK);
 }
 
@@ -187,7 +186,8 @@ static void on_tick(struct session *s)
 	launch_reap_others(&s->launch);
 	tasks_tick(&s->tasks, sampler_drained(s->sampler));
 	summary_progress(s);
-	status_show(s);
+	if (s->watcher)
+		s->watcher->tick(s->watcher->arg, s);
 	s->ticks++;
 }
 

@@ -1,8 +1,5 @@
-#include "cli/leftovers.h"
-#include "cli/output_name.h"
 #include "record/period.h"
 #include "record/memory_room.h"
-#include "cli/say.h"
 #include "record/session.h"
 #include "perf/sampler/cost.h"
 #include "perf/machine/permission.h"
@@ -93,7 +90,7 @@ static struct cpu_list likely_cpus(const struct record_config *config)
 {
 	struct cpu_list likely = config->cpus;
 
-	if (config->command && !config->wide && output_rank() >= 0)
+	if (config->command && !config->wide && config->rank >= 0)
 		cpu_list_allowed(&likely);
 	else if (!config->some_cpus)
 		cpu_list_online(&likely);
@@ -149,25 +146,8 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	s->sampler = sampler_open(&wanted, why);
 	if (s->sampler)
 		return 0;
-	say("%s", why);
+	session_notice(s, (struct notice){NOTICE_SAMPLER, .text = why});
 	return -errno;
-}
-
-static void say_unrecoverable(const struct session *s)
-{
-	struct advice advice = memory_room_in_shm(s->config->budget);
-	char line[WHY_SIZE];
-
-	advice_line(&advice, line, sizeof(line));
-	if (tables_name_taken(s->tables))
-		say("another recorder, or recover, writes '%s': this one would leave nothing to "
-		    "recover if it "
-		    "was killed; -o names another place",
-		    s->config->output);
-	else
-		say("%s", *line ? line
-		                : "no file can be made in /dev/shm: a killed recorder would leave "
-		                  "nothing to recover");
 }
 
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
@@ -217,30 +197,29 @@ static int begin_calls(struct session *s)
  */
 static bool is_second(const struct session *s)
 {
-	return tables_name_taken(s->tables) == -EBUSY && output_rank() < 0;
+	return tables_name_taken(s->tables) == -EBUSY && s->config->rank < 0;
 }
 
 static int open_tables(struct session *s)
 {
 	const struct record_config *config = s->config;
-	const struct advice memory = memory_room_in_cgroup(config->budget);
 
-	say_advice("", &memory);
+	session_advise(s, memory_room_in_cgroup(config->budget));
 	s->tables = tables_new(config->budget, config->output);
 	if (!s->tables)
 		return -errno;
 	if (is_second(s)) {
-		say("another recorder is at work on '%s'; -o names another place", config->output);
+		session_notice(s, (struct notice){NOTICE_OTHER_RECORDER});
 		return -EEXIST;
 	}
 	if (tables_kept_leftover(s->tables))
-		say("an earlier recording of '%s' was never written; when this one is done, it is "
-		    "saved by: adaptrace recover '%s'",
-		    config->output, config->output);
-	if (output_rank() <= 0) /* one of the ranks tells it for all */
-		leftovers_say_beside(config->output);
-	if (!tables_recoverable(s->tables))
-		say_unrecoverable(s);
+		session_notice(s, (struct notice){NOTICE_LEFTOVER});
+	session_notice(s, (struct notice){NOTICE_TABLES});
+	if (tables_recoverable(s->tables))
+		return 0;
+	session_notice(s, (struct notice){tables_name_taken(s->tables) ? NOTICE_NAME_TAKEN
+	                                                               : NOTICE_UNRECOVERABLE,
+	                                  .advice = memory_room_in_shm(config->budget)});
 	return 0;
 }
 

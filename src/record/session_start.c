@@ -2,7 +2,6 @@
  * The start of sampling: with the target's, or some time later. Until then the kernel tells of
  * tasks and mappings all the same, so that every sample finds them; what tasks use is not counted.
  */
-#include "cli/say.h"
 #include "record/session.h"
 #include "record/summary.h"
 
@@ -90,7 +89,8 @@ int session_start(struct session *s)
 	if (err)
 		return err;
 	if (sampler_shortage(s->sampler))
-		say("%s", sampler_shortage(s->sampler));
+		session_notice(
+			s, (struct notice){NOTICE_SAMPLER, .text = sampler_shortage(s->sampler)});
 	summary_start(s);
 	err = session_open_sources(s);
 	if (err)
@@ -107,7 +107,7 @@ void session_start_late(struct session *s)
 	err = begin(s);
 	if (!err)
 		return;
-	say("cannot start sampling: %s", strerror(-err));
+	session_notice(s, (struct notice){NOTICE_NOT_SAMPLING, err});
 	s->over = true;
 }
 

@@ -1,6 +1,5 @@
 /* Whole CPUs, and cgroups that exist: whoever runs there is sampled. */
 #include "record/tasks/process.h"
-#include "cli/say.h"
 #include "record/session.h"
 
 #include <errno.h>
@@ -27,28 +26,24 @@ static void add_everyone(struct tasks *tasks)
 }
 
 /* The kernel reports every process outside our PID namespace as process 0. */
-static void note_namespace(struct tasks *tasks)
+static void note_namespace(struct session *s)
 {
 	struct stat namespace;
 
 	if (stat("/proc/self/ns/pid", &namespace) || namespace.st_ino == FIRST_PID_NAMESPACE)
 		return;
-	tasks->nobody = "[outside or idle]";
-	say("processes outside of this PID namespace are one with idle CPUs, as %s; a container "
-	    "that has the host's (--pid=host) tells them apart",
-	    tasks->nobody);
+	s->tasks.nobody = "[outside or idle]";
+	session_notice(s, (struct notice){NOTICE_NAMESPACE, .text = s->tasks.nobody});
 }
 
 static int open_cgroup(struct session *s)
 {
-	const char *name = s->config->cgroup;
-	int err = cgroup_open(&s->cgroup, name);
+	int err = cgroup_open(&s->cgroup, s->config->cgroup);
 
 	if (!err)
 		err = cgroup_probe(&s->cgroup);
 	if (err)
-		say("cannot sample cgroup '%s': %s%s", name, strerror(-err),
-		    err == -ENOENT ? "; systemd-cgls shows what there is" : "");
+		session_notice(s, (struct notice){NOTICE_NO_CGROUP, err});
 	return err;
 }
 
@@ -65,7 +60,7 @@ int session_open_wide(struct session *s)
 		err = session_open_sampler(s, NULL, 0);
 	if (err)
 		return err;
-	note_namespace(&s->tasks);
+	note_namespace(s);
 	if (s->config->cgroup)
 		cgroup_walk(&s->cgroup, add_running, &s->tasks);
 	else

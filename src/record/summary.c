@@ -1,6 +1,5 @@
 #include "record/summary.h"
 #include "record/exact_totals.h"
-#include "cli/output_name.h"
 #include "base/clock.h"
 #include "base/text_file.h"
 
@@ -188,7 +187,7 @@ static void describe_calls(struct session *s)
 static void describe_rank(struct session *s, int32_t pid)
 {
 	const struct trace_process process = {
-		.pid = pid, .rank = output_rank(), .flags = TRACE_PROCESS_ALL};
+		.pid = pid, .rank = s->config->rank, .flags = TRACE_PROCESS_ALL};
 
 	if (process.rank >= 0)
 		tables_add_process(s->tables, &process);

@@ -33,6 +33,25 @@ static struct {
 	bool first_seen; /* this process's first thread was among the tasks each time */
 } kernel;
 
+/* What the session noticed. */
+static unsigned nr_noticed[NOTICE_CUT_STACKS + 1];
+
+static void count_notice(void *arg, const struct notice *notice)
+{
+	(void)arg;
+	nr_noticed[notice->topic]++;
+}
+
+static const struct session_watcher watcher = {.notice = count_notice};
+
+static unsigned noticed(enum notice_topic topic)
+{
+	unsigned nr = nr_noticed[topic];
+
+	memset(nr_noticed, 0, sizeof(nr_noticed));
+	return nr;
+}
+
 static void *wait_for_the_end(void *arg)
 {
 	pthread_mutex_lock(&lock);
@@ -101,6 +120,7 @@ static int attach_while(unsigned busy_tries, int err)
 	over = false;
 	nr_threads = 0;
 	s->config = &config;
+	s->watcher = &watcher;
 	result = session_attach(s);
 	close(s->target_fd);
 	free(s);
@@ -134,6 +154,7 @@ static void who_came_meanwhile_is_not_left_out(void **state)
 	assert_int_equal(kernel.nr_tasks[1], kernel.nr_tasks[0] + 1);
 	assert_int_equal(kernel.nr_tasks[2], kernel.nr_tasks[0] + 2);
 	assert_true(kernel.first_seen);
+	assert_int_equal(noticed(NOTICE_THREADS_MISSED), 0);
 }
 
 /* One that never holds still is taken as it is. */
@@ -144,6 +165,7 @@ static void tries_come_to_an_end(void **state)
 	assert_int_equal(kernel.nr_opened, 5);
 	assert_int_equal(kernel.nr_closed, 4);
 	assert_int_equal(kernel.nr_looked_at, 1);
+	assert_int_equal(noticed(NOTICE_THREADS_MISSED), 1);
 }
 
 static void what_cannot_be_opened_is_not_tried_again(void **state)
@@ -180,6 +202,7 @@ static void the_last_of_several_is_the_end(void **state)
 	(void)state;
 	memset(&kernel, 0, sizeof(kernel));
 	s->config = &config;
+	s->watcher = &watcher;
 	assert_int_equal(session_attach(s), 0);
 	assert_int_equal(kernel.nr_tasks[0], 3);
 	assert_int_equal(kernel.nr_looked_at, 3);
@@ -205,6 +228,7 @@ static void who_ends_meanwhile_is_no_error(void **state)
 	memset(&kernel, 0, sizeof(kernel));
 	kernel.ends = config.attach[0];
 	s->config = &config;
+	s->watcher = &watcher;
 	assert_int_equal(session_attach(s), 0);
 	assert_int_equal(kernel.nr_opened, 1);
 	assert_int_equal(s->nr_attached, 1);
@@ -224,8 +248,10 @@ static void one_that_is_gone_refuses_all(void **state)
 	memset(&kernel, 0, sizeof(kernel));
 	end(config.attach[1]);
 	s->config = &config;
+	s->watcher = &watcher;
 	assert_int_equal(session_attach(s), -ESRCH);
 	assert_int_equal(kernel.nr_opened, 0);
+	assert_int_equal(noticed(NOTICE_PROCESS_MISSING), 1);
 	free(s);
 }
 

@@ -521,9 +521,13 @@ enum { NR_STORED = 7, LINES_SIZE = 500 };
 static void last_lines(struct world *w, char lines[LINES_SIZE])
 {
 	int here = dup(STDERR_FILENO), fd = memfd_create("lines", MFD_CLOEXEC);
+	struct record_status status = {.config = &w->config};
+	struct session_state now;
 
+	session_state_read(&w->session, &now);
+	now.lost = sampler_all_lost(&w->sampler);
 	dup2(fd, STDERR_FILENO);
-	status_final(&w->session, 1000);
+	status_final(&status, &now, w->config.output, 1000);
 	dup2(here, STDERR_FILENO);
 	lines[pread(fd, lines, LINES_SIZE - 1, 0)] = '\0';
 	close(here);
@@ -616,6 +620,7 @@ static void the_rate_has_a_reason(void **state)
 	               "too much (--max-overhead)\n");
 	/* Levels that were closed before the start are no halvings. */
 	tables_event(w->session.tables, 0)->initial_shift = 2;
+	w->config.max_overhead = 0.05;
 	w->session.guard = (struct guard){.max_overhead = 0.05, .price = 60000, .nr_clocks = 1};
 	expect_last(w, "adaptrace: 125 Hz: 1000 Hz would cost the program more than 5 % "
 	               "(--max-overhead), as a sample takes 60.00 \u00b5s of its time; 250 Hz at "
