@@ -5,14 +5,15 @@
 need_sampling
 need_cgroup
 
-recorded -F 200 -g none "$TARGETS/storm" 5000 1 child 150 >said
+recorded -F 500 -g none "$TARGETS/storm" 2000 1 child 150 >said
 measure <<'END'
 import recording
 
 info = recording.info()
 command, = (command for command in info["commands"] if command["comm"] == "child")
-assert command["tasks"] == 5000, command
+assert command["tasks"] == 2000, command
 chance = 4 * info["events"][0]["final_period"] / 1e9 * command["stored"] ** 0.5
-assert recording.close(command["weight"] / 1e9, *recording.said()["child"], 0.05, chance + recording.allowance(info))
+assert recording.between(command["weight"] / 1e9, *recording.of_storm(info, "child"), 0.05,
+                         chance + recording.allowance(info))
 END
 pass

@@ -153,6 +153,20 @@ def allowance(info):
     return stood_still() + (info["samples"]["lost"] * event["final_period"] + skipped) / 1e9
 
 
+def between(actual, least, most, share, allowed=0.0):
+    """Close to one of these or anything between them."""
+    return close(actual, min(max(actual, least), most), share, allowed)
+
+
+def of_storm(info, comm):
+    """The least and the most that a command of storm used, in seconds, as far as it is counted as that
+    command's. Events of a cgroup count from where it has its name. Of inherited ones all that no sample
+    has counted for the name before is there, until the kernel buries the process, before or after it
+    takes the memory apart."""
+    (used,), (birth,), (life,) = (said()[comm + part] for part in ("", "-birth", "-life"))
+    return (used - birth, used - birth) if info["counting"] == "cgroup" else (life - birth, used)
+
+
 def close(actual, expected, share, allowed=0.0):
     """Equal but for a share of the expected and an absolute allowance."""
     off = actual - expected

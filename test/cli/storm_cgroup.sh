@@ -13,27 +13,27 @@ storm() { # COUNT ARGUMENTS-OF-RECORD...
 import sys
 import recording
 
-said = recording.said()
 info = recording.info()
 commands = {command["comm"]: command for command in info["commands"]}
 period = info["events"][0]["final_period"] / 1e9
 for comm in "short", "long":
     command = commands[comm]
-    used, = said[comm]
+    used, _ = recording.of_storm(info, comm)
     assert command["tasks"] == int(sys.argv[1]), command
     assert command["exact"] is None
     # What is cut off at either end of a process is chance, and where periods are longer than that
     # lasts, all is: four standard deviations, a false alarm in 16,000.
     chance = 2 * command["weight"] / 1e9 / max(command["stored"], 1) ** 0.5 / 5
     if period > 0.006:
-        chance = 4 * (period * used * (1 - used / (said["short"][0] + said["long"][0]))) ** 0.5
+        both = sum(recording.of_storm(info, comm)[0] for comm in ("short", "long"))
+        chance = 4 * (period * used * (1 - used / both)) ** 0.5
         assert chance < 0.8 * used
     assert recording.close(command["weight"] / 1e9, used, 0.05, chance + recording.allowance(info))
 END
 }
 
 # From 0.1 ms, with reductions, to 20 ms.
-storm 200 -m 64K
+storm 200 -m 64K -F "$(rate 10000)"
 storm 150 -F 1000 -g none
 storm 200 -F 250 -g none
 storm 200 -F 100 -g none

@@ -14,25 +14,27 @@ storm() { # COUNT ARGUMENTS-OF-RECORD...
 import sys
 import recording
 
-count = int(sys.argv[1])
-said = recording.said()
-commands = {command["comm"]: command for command in recording.info()["commands"]}
+count, info = int(sys.argv[1]), recording.info()
+commands = {command["comm"]: command for command in info["commands"]}
 rows = recording.report("adaptrace.atr", "--sort", "comm")["functions"]
+# All commands together: each process until it is buried, before or after its memory is taken apart.
+said, whole = recording.said(), sum(command["exact"] for command in commands.values()) / 1e9
+buried = sum(said[comm][0] - said[comm + "-life"][0] for comm in ("short", "long"))
+assert recording.between(whole, said["used"][0] - buried, said["used"][0], 0.05, recording.stood_still())
 for comm in "short", "long":
     command = commands[comm]
     assert command["tasks"] == count, command
     assert command["exact"] >= command["weight"] * 0.9
-    # The kernel ends the events of a dying process before it takes its memory apart: 0.2 ms and more.
-    death = count * 0.0003
-    # And its clocks go on while a virtual machine stands still, where wait4 knows that it did.
-    assert recording.close(command["exact"] / 1e9, *said[comm], 0.05, death + recording.stood_still())
+    # The kernel's clocks go on while a virtual machine stands still, where wait4 knows that it did.
+    used = recording.of_storm(info, comm)
+    assert recording.between(command["exact"] / 1e9, *used, 0.05, recording.stood_still())
     total = sum(row["self"] for row in rows if row["comm"] == comm)
-    assert recording.close(total / 1e9, *said[comm], 0.05, death + recording.allowance(recording.info()))
+    assert recording.between(total / 1e9, *used, 0.05, recording.allowance(info))
 END
 }
 
 # From 0.1 ms, with reductions, to 20 ms.
-storm 150 -m 64K
+storm 150 -m 64K -F "$(rate 10000)"
 storm 100 -F 1000
 storm 100 -F 200
 storm 100 -F 100
