@@ -5,18 +5,25 @@
  *     fork     each forks the next, and waits for it
  *     vfork    each starts the next with vfork and exec, and waits for it
  *     threads  threads, one after the other, 20 at a time
+ *
+ * Each process says at its end what it and those behind it used, and what its threads used before
+ * they ended:
+ *
+ *     used SECONDS
+ *     life SECONDS
  */
 #include "burn.h"
 
 #include <pthread.h>
 #include <string.h>
 
-static uint64_t ns;
+static uint64_t ns, threads_ns; /* of each link; of all threads that ended */
 
 static void *link_thread(void *arg)
 {
 	prctl(PR_SET_NAME, "link");
 	burn_until(ns);
+	__atomic_fetch_add(&threads_ns, thread_ns(), __ATOMIC_RELAXED);
 	return arg;
 }
 
@@ -31,6 +38,12 @@ static int threads(unsigned count)
 			return 1;
 	}
 	return 0;
+}
+
+static void say(void)
+{
+	print_used();
+	printf("life %.6f\n", (double)(thread_ns() + threads_ns) / 1e9);
 }
 
 static int wait_for_next(void)
@@ -73,12 +86,12 @@ int main(int argc, char **argv)
 	ns = argc > 3 ? strtoull(argv[3], NULL, 10) * 1000 : 0;
 	if (argc > 3 && !strcmp(argv[1], "threads")) {
 		status = threads(count);
-		print_used();
+		say();
 		return status;
 	}
 	burn(ns); /* exec keeps the time of the thread */
 	if (count > 1)
 		status = next(argv, count);
-	print_used();
+	say();
 	return status;
 }
