@@ -4,10 +4,13 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
+rate=$(rate 20000)
+seconds=$((13000 / rate)).$((13000 % rate * 10 / rate)) # of two threads: 26,000 samples
+
 weigh() { # REDUCTIONS ARGUMENTS-OF-RECORD...
 	least=$1; shift
 	echo "-- $*"
-	recorded "$@" "$TARGETS/quarters" 2 1.2 >said
+	recorded -m 64K -F "$rate" "$@" "$TARGETS/quarters" 2 "$seconds" >said
 	measure "$least" <<'END'
 import sys
 import recording
@@ -31,7 +34,7 @@ assert recording.close(by_thread[-2] / 1e9, used / 2, 0.03, chance + recording.a
 END
 }
 
-weigh 1 -m 64K -F 20000
-weigh 1 -m 64K --inherit -F 20000
-weigh 1 -m 64K --inherit -g fp -F 20000
+weigh 1
+weigh 1 --inherit
+weigh 1 --inherit -g fp
 pass
