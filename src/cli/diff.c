@@ -148,8 +148,9 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 		    paths[DIFF_BEFORE], paths[DIFF_AFTER]);
 		return 1;
 	}
-	if (!rows->json)
-		plain_text_start();
+	err = rows->json ? 0 : plain_text_start();
+	if (err)
+		return reading_done(paths[DIFF_AFTER], err);
 	to = rows->json ? stdout : pager_open(!rows->no_pager);
 	err = rows->json ? report_diff_json(to, report) : report_diff_text(to, report);
 	pager_close(to);

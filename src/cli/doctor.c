@@ -204,9 +204,9 @@ int cmd_doctor(int argc, char **argv)
 	if (habits_parse(&argp, argc, argv, 2, 0, &options) || uname(&system))
 		return 2;
 	findings_make(&findings);
-	if (!options.json)
-		plain_text_start();
-	err = (options.json ? print_json : print_text)(&findings, &system);
+	err = options.json ? 0 : plain_text_start();
+	if (!err)
+		err = (options.json ? print_json : print_text)(&findings, &system);
 	if (err)
 		say("cannot tell: %s", strerror(-err));
 	status = err ? 1 : reading_done(NULL, 0);

@@ -47,9 +47,9 @@ static int show(const struct show *way, const struct show_command *command)
 
 	if (!trace)
 		return 1;
-	if (!command->json)
-		plain_text_start();
-	err = command->json ? way->json(stdout, trace) : way->text(stdout, trace, path);
+	err = command->json ? 0 : plain_text_start();
+	if (!err)
+		err = command->json ? way->json(stdout, trace) : way->text(stdout, trace, path);
 	trace_close(trace);
 	return reading_done(path, err);
 }

@@ -246,9 +246,12 @@ static void complain_empty(const struct listing *list)
 
 static int print_listing(const struct listing *list)
 {
+	int err = list->options->json ? 0 : plain_text_start();
+
+	if (err)
+		return err;
 	if (list->options->json)
 		return print_json(list);
-	plain_text_start();
 	if (list->options->verbose)
 		for (size_t i = 0; i < list->nr_rows; i++)
 			print_full(&list->rows[i]);

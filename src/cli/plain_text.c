@@ -161,22 +161,23 @@ static int output_close(void *cookie)
 	return done ? 0 : EOF;
 }
 
-void plain_text_start(void)
+int plain_text_start(void)
 {
 	const cookie_io_functions_t functions = {.write = output_write, .close = output_close};
 	struct output *output;
 	FILE *stream;
 
 	if (!plain_text_wanted())
-		return;
+		return 0;
 	output = calloc(1, sizeof(*output));
 	stream = output ? fopencookie(output, "w", functions) : NULL;
 	if (!stream) {
 		free(output);
-		return;
+		return -ENOMEM;
 	}
 	setvbuf(stream, NULL, _IOFBF, BUFFER_SIZE);
 	fflush(stdout);
 	output->next = stdout;
 	stdout = stream;
+	return 0;
 }

@@ -18,7 +18,10 @@ bool plain_text_wanted(void);
  */
 void plain_text_put(FILE *to, const char *text, size_t size);
 
-/* From now on what is written to standard output is such text, if it is wanted. */
-void plain_text_start(void);
+/*
+ * From now on what is written to standard output is such text, if it is wanted. Fails where memory
+ * for that is refused: standard output would take UTF-8.
+ */
+int plain_text_start(void);
 
 #endif

@@ -176,13 +176,12 @@ static int put_report(FILE *to, const struct trace *trace, const struct report_c
 static int page_report(const struct trace *trace, const struct report_command *command)
 {
 	const struct row_options *rows = &command->rows;
-	FILE *to = stdout;
-	int err;
+	int err = rows->json ? 0 : plain_text_start();
+	FILE *to;
 
-	if (!rows->json) {
-		plain_text_start();
-		to = pager_open(!rows->no_pager);
-	}
+	if (err)
+		return err;
+	to = rows->json ? stdout : pager_open(!rows->no_pager);
 	err = put_report(to, trace, command);
 	pager_close(to);
 	return err;
