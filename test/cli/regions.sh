@@ -88,7 +88,7 @@ grep -q '^warning: 955 calls were lost on the way' report || fail "no losses: $(
 if command -v prlimit >/dev/null; then
 	mkfifo go
 	start_recording -m 1M --mpi -F 100 -g none sh -c 'read line <go; ./fixed' 2>errors
-	prlimit --pid "$recorder" --fsize=4096
+	prlimit --pid "$recorder" --fsize=131072
 	echo >go
 	wait "$recorder"
 	grep -q 'calls of . process.* are missing: .*File too large' errors || fail "$(cat errors)"
