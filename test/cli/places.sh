@@ -43,6 +43,29 @@ END
 # A variable and an instruction, where addresses are not random: 20 writes a round, and those of the
 # kernel that clear it.
 setarch -R true 2>/dev/null || pass
+# Some virtual machines open breakpoints that never occur.
+cat >breakpoint.c <<'END'
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile long watched;
+
+int main(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_BREAKPOINT, .size = sizeof(attr),
+	                               .bp_type = HW_BREAKPOINT_W, .bp_addr = (unsigned long)&watched,
+	                               .bp_len = sizeof(watched), .exclude_kernel = 1};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	long count = 0;
+
+	watched = 1;
+	return read(fd, &count, sizeof(count)) != sizeof(count) || count != 1;
+}
+END
+cc -o breakpoint breakpoint.c || fail "breakpoint.c"
+./breakpoint || skip "breakpoints do not work here"
 at() { printf '0x%x' $((0x555555554000 + 0x$(nm "$program" | awk -v name="$1" '$3 == name { print $1 }'))); }
 for event in "mem:$(at sink)/8:w:u 600" "mem:$(at work):x 30" "mem:$(at work):x:u 30"; do
 	set -- $event
