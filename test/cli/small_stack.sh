@@ -3,7 +3,7 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-narrow() { (ulimit -s 32; exec env -i PATH="$PATH" "$@"); }
+narrow() { (ulimit -s 32; exec env -i PATH="$PATH" LC_ALL="$LC_ALL" "$@"); }
 narrow true || skip "programs do not start here"
 
 narrow "$ADAPTRACE" record -q --max-overhead 0 -m 256K "$TARGETS/burn" 0.3 >said || fail "record: $?"
