@@ -94,20 +94,20 @@ def check_comments(table, files):
 def calls_between(build):
     """object -> objects that define what it refers to."""
     defined, needed = {}, {}
-    for path in build.glob("src/**/*.o"):
-        source = str(path.relative_to(build / "src").with_suffix(".c"))
-        if not (SRC / source).exists():
-            continue
-        needed[source] = set()
-        listing = subprocess.run(["nm", "-g", path], capture_output=True, text=True, check=True).stdout
-        for line in listing.splitlines():
-            kind, symbol = line.split()[-2:]
-            if kind == "U":
-                needed[source].add(symbol)
-            elif source.split("/")[0] != "preload":
-                defined[symbol] = source
-            else:
-                defined["preload", symbol] = source
+    objects = [path for path in build.glob("src/**/*.o")
+               if (SRC / path.relative_to(build / "src").with_suffix(".c")).exists()]
+    listing = subprocess.run(["nm", "-g", "-A", *objects], capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        path, entry = line.split(":", 1)
+        source = str(pathlib.Path(path).relative_to(build / "src").with_suffix(".c"))
+        kind, symbol = entry.split()[-2:]
+        needed.setdefault(source, set())
+        if kind == "U":
+            needed[source].add(symbol)
+        elif source.split("/")[0] != "preload":
+            defined[symbol] = source
+        else:
+            defined["preload", symbol] = source
     return {source: {found for s in symbols
                      if (found := defined.get(("preload", s) if source.startswith("preload/") else s, source)) != source}
             for source, symbols in needed.items()}
