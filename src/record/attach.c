@@ -119,13 +119,13 @@ static int check_process(const struct session *s, pid_t pid)
 	return fd;
 }
 
-/* Lets target_fd tell of their ends. One that has ended by now needs none. */
+/* Lets attached_fd tell of their ends. One that has ended by now needs none. */
 static int watch_processes(struct session *s)
 {
 	const struct record_config *config = s->config;
 
-	s->target_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (s->target_fd < 0)
+	s->attached_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->attached_fd < 0)
 		return -errno;
 	for (unsigned i = 0; i < config->nr_attach; i++) {
 		const pid_t pid = config->attach[i];
@@ -136,7 +136,7 @@ static int watch_processes(struct session *s)
 			continue;
 		if (fd < 0)
 			return fd;
-		if (epoll_ctl(s->target_fd, EPOLL_CTL_ADD, fd, &event))
+		if (epoll_ctl(s->attached_fd, EPOLL_CTL_ADD, fd, &event))
 			return -errno;
 		s->nr_attached++;
 	}
@@ -147,7 +147,7 @@ static int watch_processes(struct session *s)
 bool session_attached_ended(struct session *s)
 {
 	struct epoll_event events[16];
-	int nr = epoll_wait(s->target_fd, events, 16, 0);
+	int nr = epoll_wait(s->attached_fd, events, 16, 0);
 
 	for (int i = 0; i < nr; i++) {
 		int fd = (int)events[i].data.u64;

@@ -95,6 +95,13 @@ static int run_launched(struct session *s)
 	return finish(s);
 }
 
+static int start(struct session *s)
+{
+	int err = session_open_loop(s);
+
+	return err ? err : session_start(s);
+}
+
 static int record_launched(struct session *s)
 {
 	const pid_t pid = s->launch.pid;
@@ -108,11 +115,10 @@ static int record_launched(struct session *s)
 	 */
 	if (s->sampling.way == SAMPLER_LADDER)
 		err = launch_replace(&s->launch);
-	s->target_fd = s->launch.pidfd;
 	if (!err && !s->config->wide)
 		err = tasks_add_forked(&s->tasks, s->launch.pid);
 	if (!err)
-		err = session_start(s);
+		err = start(s);
 	if (err)
 		return setup_failed(s, err);
 	return run_launched(s);
@@ -123,10 +129,9 @@ static int record_running(struct session *s)
 {
 	int err;
 
-	s->target_fd = -1;
 	if (s->config->wide ? session_open_wide(s) : session_attach(s))
 		return EXIT_ADAPTRACE;
-	err = session_start(s);
+	err = start(s);
 	if (err)
 		return setup_failed(s, err);
 	if (s->config->until)
@@ -213,7 +218,7 @@ int session_run(const struct record_config *config, const struct session_watcher
 	}
 	s->config = config;
 	s->watcher = watcher;
-	s->cgroup.fd = -1;
+	s->cgroup.fd = s->attached_fd = -1;
 	err = open_all(s);
 	if (err)
 		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(s, err); /* told already */

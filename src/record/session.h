@@ -51,6 +51,14 @@ struct sampling {
 	const char *too_expensive;
 };
 
+/* A descriptor, and what to do when it is readable; NULL: nothing but a round of the loop. */
+struct session_listener {
+	int fd; /* -1: none */
+	void (*on_readable)(struct session *session, int fd);
+};
+
+#define SESSION_MAX_LISTENERS 16
+
 struct session {
 	const struct record_config *config;
 	const struct session_watcher *watcher; /* NULL: nobody watches (tests) */
@@ -95,8 +103,9 @@ struct session {
 	char *beside;         /* name of the trace, if not the wanted one */
 	unsigned ticks;       /* ticks so far */
 	unsigned nr_attached; /* attached processes that still live */
-	/* readable when the target or an attached process has ended; -1: none */
-	int target_fd;
+	int attached_fd; /* readable when an attached process has ended; -1: none is attached */
+	struct session_listener listeners[SESSION_MAX_LISTENERS]; /* see session_open_loop() */
+	unsigned nr_listeners;
 };
 
 /* Returns the state of the event and CPU that a record came from. */
@@ -174,7 +183,7 @@ int session_open_wide(struct session *session);
 size_t session_ring_size(unsigned nr_cpus);
 /* Makes the sources of an opened sampler. 0 or -ENOMEM. */
 int session_open_sources(struct session *session);
-/* Opens what wakes the recorder of this sampler and target. 0 or -errno. */
+/* Opens what wakes the recorder, and lists what is to be done then. 0 or -errno. */
 int session_open_loop(struct session *session);
 
 /*
@@ -199,7 +208,7 @@ void session_pace(struct session *session);
 void session_allow_stop(struct session *session);
 /* Discards signals that came until now for something that is over. */
 void session_forget_signals(struct session *session);
-/* Tells whether all attached processes have ended. Call it when target_fd is readable. */
+/* Tells whether all attached processes have ended. Call it when attached_fd is readable. */
 bool session_attached_ended(struct session *session);
 
 /* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */

@@ -15,22 +15,6 @@
 #define MOST_SWITCHES 2400
 #define MANY_ENDED    20 /* in a tick: to be woken by each costs more than naps do */
 
-int session_open_loop(struct session *s)
-{
-	struct wakers *w = &s->wakers;
-	int err = wakers_open(w);
-
-	if (!err)
-		err = wakers_watch(w, s->target_fd);
-	if (!err && s->config->until)
-		err = wakers_watch(w, s->launch.pidfd);
-	if (!err && s->calls)
-		err = wakers_watch(w, calls_poll_fd(s->calls));
-	if (!err)
-		err = wakers_watch(w, s->tasks.unobserved_list.poll_fd);
-	return err ? err : wakers_watch_rings(w, s->sampler);
-}
-
 static void allow_stop(int how)
 {
 	sigset_t mask;
@@ -85,11 +69,11 @@ static void pass_on(struct session *s, int number)
 	s->over = true;
 }
 
-static void on_signals(struct session *s)
+static void on_signals(struct session *s, int fd)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->wakers.signal_fd, &info, sizeof(info)) == sizeof(info)) {
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGPIPE || info.ssi_signo == SIGXFSZ) /* ours */
 			continue;
 		if (info.ssi_signo == SIGTSTP)
@@ -173,9 +157,9 @@ void session_pace(struct session *s)
 		wakers_wake(&s->wakers, s->sampler);
 }
 
-static void on_tick(struct session *s)
+static void on_tick(struct session *s, int fd)
 {
-	if (!wakers_expired(s->wakers.tick_fd))
+	if (!wakers_expired(fd))
 		return;
 	if (s->started)
 		look_at_cost(s);
@@ -202,14 +186,80 @@ static void drain_calls(struct session *s)
 	s->guard.others_ns += guard_cpu_time() - before;
 }
 
-static bool has_command_ended(const struct session *s)
+static void on_nap(struct session *s, int fd)
 {
-	return process_fd_ended(s->launch.pidfd, s->launch.pid);
+	(void)s;
+	wakers_expired(fd);
 }
 
-static bool has_target_ended(struct session *s)
+static void on_start(struct session *s, int fd)
 {
-	return s->config->command ? has_command_ended(s) : session_attached_ended(s);
+	if (wakers_expired(fd))
+		session_start_late(s);
+}
+
+static void on_end(struct session *s, int fd)
+{
+	(void)fd;
+	s->over = true;
+}
+
+static void on_command(struct session *s, int fd)
+{
+	bool ended = process_fd_ended(fd, s->launch.pid);
+
+	if (s->config->until)
+		s->until_ended = ended;
+	else
+		s->over |= ended;
+}
+
+static void on_attached(struct session *s, int fd)
+{
+	(void)fd;
+	s->over |= session_attached_ended(s);
+}
+
+static void on_unobserved(struct session *s, int fd)
+{
+	(void)fd;
+	tasks_count_unobserved(&s->tasks);
+}
+
+/* The descriptors of wakers_open() are watched already. */
+static int listen_to(struct session *s, const struct session_listener *listener)
+{
+	int err = wakers_watch(&s->wakers, listener->fd);
+
+	s->listeners[s->nr_listeners++] = *listener;
+	return err == -EEXIST ? 0 : err;
+}
+
+int session_open_loop(struct session *s)
+{
+	int err = wakers_open(&s->wakers);
+	const struct session_listener listeners[] = {
+		{s->wakers.signal_fd, on_signals},
+		{s->wakers.tick_fd, on_tick},
+		{s->wakers.nap_fd, on_nap},
+		{s->wakers.start_fd, on_start},
+		{s->wakers.end_fd, on_end},
+		{s->launch.pid ? s->launch.pidfd : -1, on_command},
+		{s->attached_fd, on_attached},
+		{s->calls ? calls_poll_fd(s->calls) : -1, NULL}, /* read in each round */
+		{s->tasks.unobserved_list.poll_fd, on_unobserved},
+	};
+
+	for (unsigned i = 0; !err && i < sizeof(listeners) / sizeof(*listeners); i++)
+		err = listen_to(s, &listeners[i]);
+	return err ? err : wakers_watch_rings(&s->wakers, s->sampler);
+}
+
+static void on_readable(struct session *s, int fd)
+{
+	for (unsigned i = 0; i < s->nr_listeners; i++)
+		if (s->listeners[i].fd == fd && s->listeners[i].on_readable)
+			s->listeners[i].on_readable(s, fd);
 }
 
 /*
@@ -219,28 +269,6 @@ static bool has_target_ended(struct session *s)
 static int wait_ms(const struct session *s)
 {
 	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
-}
-
-static void on_readable(struct session *s, int fd)
-{
-	const struct wakers *w = &s->wakers;
-
-	if (fd == w->signal_fd)
-		on_signals(s);
-	else if (fd == w->tick_fd)
-		on_tick(s);
-	else if (fd == w->nap_fd)
-		wakers_expired(fd);
-	else if (fd == w->start_fd && wakers_expired(fd))
-		session_start_late(s);
-	else if (fd == w->end_fd)
-		s->over = true;
-	else if (fd == s->target_fd)
-		s->over |= has_target_ended(s);
-	else if (s->config->until && fd == s->launch.pidfd)
-		s->until_ended = has_command_ended(s);
-	else if (fd == s->tasks.unobserved_list.poll_fd)
-		tasks_count_unobserved(&s->tasks);
 }
 
 static void end_sampling(struct session *s)

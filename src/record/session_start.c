@@ -82,10 +82,8 @@ static int leave_descriptors(void)
 
 int session_start(struct session *s)
 {
-	int err = session_open_loop(s);
+	int err = leave_descriptors();
 
-	if (!err)
-		err = leave_descriptors();
 	if (err)
 		return err;
 	if (sampler_shortage(s->sampler))

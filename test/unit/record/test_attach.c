@@ -122,7 +122,7 @@ static int attach_while(unsigned busy_tries, int err)
 	s->config = &config;
 	s->watcher = &watcher;
 	result = session_attach(s);
-	close(s->target_fd);
+	close(s->attached_fd);
 	free(s);
 	pthread_mutex_lock(&lock);
 	over = true;
@@ -207,15 +207,15 @@ static void the_last_of_several_is_the_end(void **state)
 	assert_int_equal(kernel.nr_tasks[0], 3);
 	assert_int_equal(kernel.nr_looked_at, 3);
 	assert_int_equal(s->nr_attached, 3);
-	assert_false(s->over || is_readable(s->target_fd));
+	assert_false(s->over || is_readable(s->attached_fd));
 	for (unsigned i = 0; i < 3; i += 2) {
 		end(config.attach[i]);
-		assert_true(is_readable(s->target_fd));
+		assert_true(is_readable(s->attached_fd));
 		assert_false(session_attached_ended(s));
-		assert_false(is_readable(s->target_fd));
+		assert_false(is_readable(s->attached_fd));
 	}
 	assert_int_equal(s->nr_attached, 1);
-	close(s->target_fd);
+	close(s->attached_fd);
 	free(s);
 }
 
@@ -234,7 +234,7 @@ static void who_ends_meanwhile_is_no_error(void **state)
 	assert_int_equal(s->nr_attached, 1);
 	end(config.attach[1]);
 	assert_true(session_attached_ended(s));
-	close(s->target_fd);
+	close(s->attached_fd);
 	free(s);
 }
 

@@ -79,7 +79,7 @@ static int setup(void **state)
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
 	s->sources = w->sources;
-	s->target_fd = -1;
+	s->attached_fd = -1;
 	open_pipe(&w->signals[0], &w->signals[1]);
 	s->wakers.signal_fd = w->signals[0];
 	s->modules = module_table_new();
