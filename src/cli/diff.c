@@ -61,10 +61,10 @@ static void take_path(struct diff_command *command, const char *path)
 
 static void check_keys(const struct report_options *options)
 {
-	if (options->by_total)
+	if (options->query.by_total)
 		say_usage("what functions spent themselves is compared: no --sort total");
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		if (options->keys[k] & (PROFILE_BY_THREAD | PROFILE_BY_PROCESS))
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		if (options->query.keys[k] & (PROFILE_BY_THREAD | PROFILE_BY_PROCESS))
 			say_usage("the threads and processes of two runs are never the "
 			          "same; --sort comm tells them apart by name");
 }
@@ -140,7 +140,7 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 		return 1;
 	if (rows->event && reading_find_event(report->sides[DIFF_BEFORE].traces[0],
 	                                      report->sides[DIFF_BEFORE].names[0], rows->event,
-	                                      &rows->report.event))
+	                                      &rows->report.query.event))
 		return 1;
 	if (!report_diff_any(report)) {
 		say("no event was sampled in both '%s' and '%s'; adaptrace info shows those that "

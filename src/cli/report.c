@@ -12,7 +12,7 @@
 #include "cli/say.h"
 #include "output/text/function_name.h"
 #include "output/text/name_parts.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/views/job.h"
 #include "output/text/text.h"
 #include "base/suggest.h"
@@ -74,7 +74,7 @@ static void say_near_names(const struct trace *trace, const struct report_comman
 	struct suggest suggest;
 
 	suggest_init(&suggest, wanted ? wanted : command->function);
-	if (!function_choice_init(&all, trace, NAME_DOTS, !command->rows.report.no_inline))
+	if (!function_choice_init(&all, trace, NAME_DOTS, !command->rows.report.query.no_inline))
 		for (size_t i = 0; i < all.nr; i++)
 			offer_name(&suggest, all.names[i]);
 	function_choice_fini(&all);
@@ -107,7 +107,7 @@ static void say_candidates(const struct trace *trace, const struct report_comman
 static int choose_function(const struct trace *trace, struct report_command *command)
 {
 	int err = function_choice_init(&command->choice, trace, command->function,
-	                               !command->rows.report.no_inline);
+	                               !command->rows.report.query.no_inline);
 
 	if (err) {
 		say("cannot look for '%s': %s", command->function, strerror(-err));
@@ -117,7 +117,7 @@ static int choose_function(const struct trace *trace, struct report_command *com
 		say_candidates(trace, command);
 		return -ENOENT;
 	}
-	command->rows.report.function = command->choice.names[0];
+	command->rows.report.query.function = command->choice.names[0];
 	return 0;
 }
 
@@ -126,17 +126,18 @@ static void complete_keys(struct report_options *options)
 {
 	unsigned nr = 0;
 
-	if (!options->tree && options->direction == PROFILE_ALL)
+	if (!options->query.tree && options->query.direction == PROFILE_ALL)
 		return;
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		if (options->keys[k] & PROFILE_CLASS_KEYS || options->direction == PROFILE_ALL)
-			options->keys[nr++] = options->keys[k];
-	options->nr_keys = nr;
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		if (options->query.keys[k] & PROFILE_CLASS_KEYS ||
+		    options->query.direction == PROFILE_ALL)
+			options->query.keys[nr++] = options->query.keys[k];
+	options->query.nr_keys = nr;
 	for (unsigned k = 0; k < nr; k++)
-		if (!(options->keys[k] & PROFILE_CLASS_KEYS))
+		if (!(options->query.keys[k] & PROFILE_CLASS_KEYS))
 			return;
-	options->keys[options->nr_keys++] = PROFILE_BY_SYMBOL;
-	options->keys[options->nr_keys++] = PROFILE_BY_MODULE;
+	options->query.keys[options->query.nr_keys++] = PROFILE_BY_SYMBOL;
+	options->query.keys[options->query.nr_keys++] = PROFILE_BY_MODULE;
 }
 
 static int complete_options(const struct trace *trace, struct report_command *command)
@@ -147,9 +148,10 @@ static int complete_options(const struct trace *trace, struct report_command *co
 	if (!row_options_fit(&command->rows, trace, command->path))
 		return -ENOENT;
 	if (command->rows.event &&
-	    reading_find_event(trace, command->path, command->rows.event, &options->event))
+	    reading_find_event(trace, command->path, command->rows.event, &options->query.event))
 		return -ENOENT;
-	err = selection_choose(&command->selection, trace, command->path, &options->selection);
+	err = selection_choose(&command->selection, trace, command->path,
+	                       &options->query.selection);
 	if (err)
 		return err;
 	complete_keys(options);
@@ -164,12 +166,12 @@ static int put_report(FILE *to, const struct trace *trace, const struct report_c
 	const char *name = command->path;
 
 	if (command->mpi)
-		return command->rows.json ? report_mpi_json(to, trace, options)
+		return command->rows.json ? report_mpi_json(to, trace, &options->query)
 		                          : report_mpi_text(to, trace, name, options);
 	if (command->per_rank)
-		return command->rows.json ? report_ranks_json(to, trace, options)
+		return command->rows.json ? report_ranks_json(to, trace, &options->query)
 		                          : report_ranks_text(to, trace, name, options);
-	return command->rows.json ? report_json(to, trace, options)
+	return command->rows.json ? report_json(to, trace, &options->query)
 	                          : report_text(to, trace, name, options);
 }
 
@@ -192,7 +194,7 @@ static int report_done(const struct report_command *command, int err)
 {
 	if (err == -E2BIG)
 		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
-		    command->rows.report.function);
+		    command->rows.report.query.function);
 	else if (err == -ENODATA && command->mpi)
 		say("'%s' contains nothing about MPI: no calls, and no samples in its functions; "
 		    "adaptrace "

@@ -64,17 +64,17 @@ static void take_function(struct report_command *command, const char *name,
 	if (!*name)
 		say_usage("name a function");
 	command->function = name;
-	command->rows.report.direction = way;
+	command->rows.report.query.direction = way;
 }
 
 static error_t parse_view(struct report_command *command, int key, char *arg)
 {
 	switch (key) {
 	case OPT_PER_THREAD:
-		command->rows.report.per_thread = true;
+		command->rows.report.query.per_thread = true;
 		return 0;
 	case OPT_TREE:
-		command->rows.report.tree = true;
+		command->rows.report.query.tree = true;
 		return 0;
 	case OPT_MPI:
 		command->mpi = true;
@@ -94,7 +94,7 @@ static error_t parse_view(struct report_command *command, int key, char *arg)
 
 static bool has_trees(const struct report_options *options)
 {
-	return options->tree || options->direction != PROFILE_ALL;
+	return options->query.tree || options->query.direction != PROFILE_ALL;
 }
 
 /* Tells whether the rows name functions, which callers and callees require. */
@@ -102,8 +102,8 @@ static bool keys_name_functions(const struct report_options *options)
 {
 	unsigned keys = 0;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		keys |= options->keys[k] & ~(unsigned)PROFILE_CLASS_KEYS;
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		keys |= options->query.keys[k] & ~(unsigned)PROFILE_CLASS_KEYS;
 	return !keys || keys == PROFILE_BY_SYMBOL ||
 	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
 }
@@ -112,20 +112,20 @@ static bool keys_name_functions(const struct report_options *options)
 static void check_views(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
-	bool of_functions = has_trees(options) || options->per_thread;
+	bool of_functions = has_trees(options) || options->query.per_thread;
 
-	if (command->mpi + command->per_rank + options->annotate + of_functions > 1)
+	if (command->mpi + command->per_rank + options->query.annotate + of_functions > 1)
 		say_usage("--mpi, --per-rank and --annotate are views by themselves: one "
 		          "at a time, and without --tree and the like");
 	if (command->selection.nr_only && (command->mpi || command->per_rank))
 		say_usage("--only is not for --mpi and --per-rank, which are of all ranks");
-	if (command->rows.sorted && (command->mpi || command->per_rank || options->annotate))
+	if (command->rows.sorted && (command->mpi || command->per_rank || options->query.annotate))
 		say_usage("--sort is for tables and trees, not for --mpi, --per-rank and "
 		          "--annotate");
-	if (options->direction != PROFILE_ALL && !keys_name_functions(options))
+	if (options->query.direction != PROFILE_ALL && !keys_name_functions(options))
 		say_usage("--callers and --callees are of functions: with them --sort "
 		          "takes symbol, thread, process, comm and cpu");
-	if (options->max_depth && !has_trees(options))
+	if (options->query.max_depth && !has_trees(options))
 		say_usage("--max-depth is for --tree, --callers and --callees");
 }
 
@@ -134,15 +134,15 @@ static void check_limits(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 
-	if (options->limit && has_trees(options) && !command->rows.json)
+	if (options->query.limit && has_trees(options) && !command->rows.json)
 		say_usage("--limit is for tables; in trees --percent-limit leaves out what is "
 		          "small, and --max-depth what is deep");
-	if (options->least > 0 &&
-	    (options->all || options->annotate || command->mpi || command->per_rank))
+	if (options->query.least > 0 &&
+	    (options->query.all || options->query.annotate || command->mpi || command->per_rank))
 		say_usage("--percent-limit is for tables of functions and trees, and without "
 		          "--all");
 	row_options_check(&command->rows,
-	                  options->annotate || (has_trees(options) && command->rows.json));
+	                  options->query.annotate || (has_trees(options) && command->rows.json));
 }
 
 static double parse_share(const char *arg)
@@ -167,14 +167,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->places.folder = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
-		command->rows.report.max_depth = row_options_limit("the depth", arg);
+		command->rows.report.query.max_depth = row_options_limit("the depth", arg);
 		return 0;
 	case OPT_LEAST:
-		command->rows.report.least = parse_share(arg);
+		command->rows.report.query.least = parse_share(arg);
 		return 0;
 	case OPT_ANNOTATE:
 		take_function(command, arg, PROFILE_ALL);
-		command->rows.report.annotate = true;
+		command->rows.report.query.annotate = true;
 		return 0;
 	case OPT_CALLERS:
 		take_function(command, arg, PROFILE_CALLERS);

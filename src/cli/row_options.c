@@ -15,9 +15,9 @@
 
 static void set_default_keys(struct report_options *options)
 {
-	options->keys[0] = PROFILE_BY_SYMBOL;
-	options->keys[1] = PROFILE_BY_MODULE;
-	options->nr_keys = 2;
+	options->query.keys[0] = PROFILE_BY_SYMBOL;
+	options->query.keys[1] = PROFILE_BY_MODULE;
+	options->query.nr_keys = 2;
 }
 
 /* All of them: of an earlier option nothing is left. */
@@ -26,13 +26,13 @@ static void parse_keys(char *text, struct report_options *options)
 	unsigned seen = 0, nr = 0;
 	char *name;
 
-	options->by_total = false;
+	options->query.by_total = false;
 	set_default_keys(options);
 	while ((name = strsep(&text, ","))) {
 		enum profile_keys key = report_key_named(name);
 
 		if (!strcmp(name, "total")) {
-			options->by_total = true;
+			options->query.by_total = true;
 			continue;
 		}
 		if (!key)
@@ -43,10 +43,10 @@ static void parse_keys(char *text, struct report_options *options)
 		if (seen & key)
 			say_usage("key '%s' is there twice", name);
 		seen |= key;
-		options->keys[nr++] = key;
+		options->query.keys[nr++] = key;
 	}
 	if (nr)
-		options->nr_keys = nr;
+		options->query.nr_keys = nr;
 }
 
 uint32_t row_options_limit(const char *what, const char *text)
@@ -67,14 +67,14 @@ static void know_terminal(struct report_options *options)
 
 	if (!isatty(STDOUT_FILENO))
 		return;
-	if (!options->width)
-		options->width = terminal_size(STDOUT_FILENO).ws_col;
-	options->color = !(no_color && *no_color) && terminal_obeys(STDOUT_FILENO);
+	if (!options->style.width)
+		options->style.width = terminal_size(STDOUT_FILENO).ws_col;
+	options->style.color = !(no_color && *no_color) && terminal_obeys(STDOUT_FILENO);
 }
 
 void row_options_init(struct row_options *rows)
 {
-	*rows = (struct row_options){.report.event = TRACE_ALL_EVENTS};
+	*rows = (struct row_options){.report.query.event = TRACE_ALL_EVENTS};
 	set_default_keys(&rows->report);
 }
 
@@ -89,28 +89,28 @@ int row_options_parse(struct row_options *rows, int key, char *arg)
 		rows->sorted = true;
 		return 0;
 	case 'q':
-		rows->report.quiet = true;
+		rows->report.style.quiet = true;
 		return 0;
 	case OPT_ALL:
-		rows->report.all = true;
+		rows->report.query.all = true;
 		return 0;
 	case 'j':
 		rows->json = true;
 		return 0;
 	case OPT_LIMIT:
-		rows->report.limit = row_options_limit("rows", arg);
+		rows->report.query.limit = row_options_limit("rows", arg);
 		return 0;
 	case OPT_WIDTH:
-		rows->report.width = row_options_limit("columns", arg);
+		rows->report.style.width = row_options_limit("columns", arg);
 		return 0;
 	case OPT_NO_PAGER:
 		rows->no_pager = true;
 		return 0;
 	case OPT_NO_HEADER:
-		rows->report.no_header = true;
+		rows->report.style.no_header = true;
 		return 0;
 	case OPT_NO_INLINE:
-		rows->report.no_inline = true;
+		rows->report.query.no_inline = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -119,7 +119,7 @@ int row_options_parse(struct row_options *rows, int key, char *arg)
 
 void row_options_check(const struct row_options *rows, bool all_is_more)
 {
-	if (rows->report.all && rows->report.limit && !all_is_more)
+	if (rows->report.query.all && rows->report.query.limit && !all_is_more)
 		say_usage("--all and --limit exclude each other");
 }
 
@@ -127,9 +127,9 @@ void row_options_complete(struct row_options *rows)
 {
 	struct report_options *report = &rows->report;
 
-	if (!report->limit)
-		report->limit = rows->json || report->all ? UINT32_MAX : DEFAULT_LIMIT;
-	report->fold = !rows->json && !report->all;
+	if (!report->query.limit)
+		report->query.limit = rows->json || report->query.all ? UINT32_MAX : DEFAULT_LIMIT;
+	report->query.fold = !rows->json && !report->query.all;
 	know_terminal(report);
 }
 
@@ -137,8 +137,8 @@ bool row_options_fit(const struct row_options *rows, const struct trace *trace, 
 {
 	unsigned keys = 0;
 
-	for (unsigned k = 0; k < rows->report.nr_keys; k++)
-		keys |= rows->report.keys[k];
+	for (unsigned k = 0; k < rows->report.query.nr_keys; k++)
+		keys |= rows->report.query.keys[k];
 	if (!(keys & PROFILE_MEMORY_KEYS) || trace_run(trace)->flags & TRACE_RUN_DATA)
 		return true;
 	say("'%s' has no memory accesses; record them with adaptrace record --data", path);

@@ -2,7 +2,7 @@
 #ifndef CLI_ROW_OPTIONS_H
 #define CLI_ROW_OPTIONS_H
 
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "trace/trace.h"
 
 enum row_option {

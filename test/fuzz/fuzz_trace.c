@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "fuzz_mutate.h"
+#include "output/report/report.h"
 #include "output/convert/convert.h"
 #include "output/report/dump.h"
 #include "output/report/info.h"
@@ -89,7 +90,7 @@ static void choose_part(struct choice *choice, const struct trace *trace)
 		(struct selection){.from = run->start + trace_wall(run) / 3, .to = UINT64_MAX};
 	if (!thread_filter_init(&choice->filter, trace, choice->words, chosen(choice, 2), &wrong))
 		choice->selection.filter = &choice->filter;
-	choice->options.selection = &choice->selection;
+	choice->options.query.selection = &choice->selection;
 }
 
 static void choose_options(struct choice *choice, const struct trace *trace)
@@ -100,30 +101,31 @@ static void choose_options(struct choice *choice, const struct trace *trace)
 	                                                   trace_nr(trace, TRACE_SYMBOLS) + 1UL));
 
 	*options = (struct report_options){
-		.event = chosen(choice, 4) ? 0 : TRACE_ALL_EVENTS,
-		.by_total = chosen(choice, 4),
-		.per_thread = chosen(choice, 4),
-		.tree = chosen(choice, 3),
-		.limit = chosen(choice, 4) ? 3 : UINT32_MAX,
-		.all = chosen(choice, 2),
-		.max_depth = chosen(choice, 4) ? 3 : 0,
-		.no_inline = chosen(choice, 4),
-		.width = chosen(choice, 2) ? 80 : 0,
-		.color = chosen(choice, 4),
+		.query.event = chosen(choice, 4) ? 0 : TRACE_ALL_EVENTS,
+		.query.by_total = chosen(choice, 4),
+		.query.per_thread = chosen(choice, 4),
+		.query.tree = chosen(choice, 3),
+		.query.limit = chosen(choice, 4) ? 3 : UINT32_MAX,
+		.query.all = chosen(choice, 2),
+		.query.max_depth = chosen(choice, 4) ? 3 : 0,
+		.query.no_inline = chosen(choice, 4),
+		.style.width = chosen(choice, 2) ? 80 : 0,
+		.style.color = chosen(choice, 4),
 	};
-	options->nr_keys = 1 + (unsigned)random_below(&choice->random, 3);
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		options->keys[k] = (enum profile_keys)(1U << random_below(&choice->random, 14));
+	options->query.nr_keys = 1 + (unsigned)random_below(&choice->random, 3);
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		options->query.keys[k] =
+			(enum profile_keys)(1U << random_below(&choice->random, 14));
 	if (symbol && chosen(choice, 3)) {
-		options->function = trace_string(trace, symbol->name);
-		options->annotate = chosen(choice, 3);
-		options->direction = chosen(choice, 2) ? PROFILE_CALLERS : PROFILE_CALLEES;
-		options->keys[0] = PROFILE_BY_SYMBOL;
-		options->nr_keys = 1;
+		options->query.function = trace_string(trace, symbol->name);
+		options->query.annotate = chosen(choice, 3);
+		options->query.direction = chosen(choice, 2) ? PROFILE_CALLERS : PROFILE_CALLEES;
+		options->query.keys[0] = PROFILE_BY_SYMBOL;
+		options->query.nr_keys = 1;
 	}
-	if (options->annotate) {
-		options->direction = PROFILE_ALL;
-		options->tree = options->per_thread = false;
+	if (options->query.annotate) {
+		options->query.direction = PROFILE_ALL;
+		options->query.tree = options->query.per_thread = false;
 	}
 	choose_part(choice, trace);
 }
@@ -134,7 +136,7 @@ static void report(struct choice *choice, const struct trace *trace, FILE *nowhe
 	if (chosen(choice, 2))
 		report_text(nowhere, trace, "x.atr", &choice->options);
 	else
-		report_json(nowhere, trace, &choice->options);
+		report_json(nowhere, trace, &choice->options.query);
 	thread_filter_fini(&choice->filter);
 }
 
@@ -142,9 +144,9 @@ static void report_job(struct choice *choice, const struct trace *trace, FILE *n
 {
 	choose_options(choice, trace);
 	report_mpi_text(nowhere, trace, "x.atr", &choice->options);
-	report_mpi_json(nowhere, trace, &choice->options);
+	report_mpi_json(nowhere, trace, &choice->options.query);
 	report_ranks_text(nowhere, trace, "x.atr", &choice->options);
-	report_ranks_json(nowhere, trace, &choice->options);
+	report_ranks_json(nowhere, trace, &choice->options.query);
 	thread_filter_fini(&choice->filter);
 }
 
@@ -174,7 +176,7 @@ static void convert(struct choice *choice, const struct trace *trace, FILE *nowh
 		.trace = trace, .scratch = "/dev/shm", .event_alone = chosen(choice, 4)};
 
 	choose_part(choice, trace);
-	conversion.selection = choice->options.selection;
+	conversion.selection = choice->options.query.selection;
 	conversion.enter_leave = chosen(choice, 2);
 	conversion.counter = trace_nr(trace, TRACE_COUNTERS) && chosen(choice, 2);
 	if (converter && converter->to_file)

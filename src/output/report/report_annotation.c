@@ -39,7 +39,7 @@ static void put_name(const struct annotation_text *out, const char *text)
 
 static void put_titles(const struct annotation_text *out, const char *what)
 {
-	if (out->options->quiet)
+	if (out->options->style.quiet)
 		return;
 	fprintf(out->to, "%s%8s  %8s  %s%s\n", paint(out->options, BOLD), "share", "samples", what,
 	        paint(out->options, PLAIN));
@@ -54,7 +54,7 @@ static void put_gap(const struct annotation_text *out)
 static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t nr, const char *one,
                      const char *many)
 {
-	if (nr && !out->options->quiet)
+	if (nr && !out->options->style.quiet)
 		fprintf(out->to, "%s%7.2f%%  %8s  in %u more %s; --all shows them%s\n",
 		        paint(out->options, DIM), percent((double)self, out->annotation->self), "",
 		        nr, nr == 1 ? one : many, paint(out->options, PLAIN));
@@ -65,7 +65,7 @@ static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t 
 /* Tabs as blanks: the columns before the text would shift them. */
 static void put_source_line(const struct annotation_text *out, uint32_t line, const char *text)
 {
-	unsigned width = out->options->width, column = 0,
+	unsigned width = out->options->style.width, column = 0,
 		 room = width > 40 ? width - 28 : MIN_COLUMN;
 	char *expanded = text ? malloc(8 * strlen(text) + 1) : NULL;
 
@@ -264,7 +264,7 @@ static bool near_hot(const struct annotation_text *out, const struct code_text *
 {
 	uint32_t from = i > AROUND ? i - AROUND : 0;
 
-	if (out->options->all)
+	if (out->options->query.all)
 		return true;
 	if (!code->disassembler)
 		return code->rows[i].hottest;
@@ -313,7 +313,7 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 	         code->address + (code->symbol->hi - code->symbol->lo));
 	put_name(out, text);
 	symbol = frame_symbol(trace, frame, text);
-	if (strcmp(symbol, out->options->function) != 0) {
+	if (strcmp(symbol, out->options->query.function) != 0) {
 		fputs(", a part of ", out->to);
 		report_cell_put(out->to, PROFILE_BY_SYMBOL, symbol,
 		                room_behind(out->options, sizeof(", a part of")));
@@ -350,7 +350,7 @@ static void put_head(const struct annotation_text *out, const struct profile *pr
 	const struct annotation *annotation = out->annotation;
 
 	fputs("code of ", out->to);
-	report_cell_put(out->to, PROFILE_BY_SYMBOL, out->options->function,
+	report_cell_put(out->to, PROFILE_BY_SYMBOL, out->options->query.function,
 	                room_behind(out->options, sizeof("code of")));
 	if (!annotation->samples) {
 		fputs(": no sample was taken in it\n", out->to);
@@ -359,7 +359,8 @@ static void put_head(const struct annotation_text *out, const struct profile *pr
 	fprintf(out->to, ": %.2f%% of all (%llu sample%s)",
 	        percent((double)annotation->self, profile->total),
 	        (unsigned long long)annotation->samples, plural(annotation->samples));
-	fputs(out->options->no_inline ? "\n\n" : ", with what was inlined into it\n\n", out->to);
+	fputs(out->options->query.no_inline ? "\n\n" : ", with what was inlined into it\n\n",
+	      out->to);
 }
 
 int report_annotation_text(FILE *to, const struct profile *profile,
@@ -367,15 +368,15 @@ int report_annotation_text(FILE *to, const struct profile *profile,
 {
 	struct annotation annotation;
 	struct annotation_text out = {to, options, &annotation};
-	int err = annotation_init(&annotation, profile, options);
+	int err = annotation_init(&annotation, profile, &options->query);
 
-	if (!err && !options->quiet)
+	if (!err && !options->style.quiet)
 		put_head(&out, profile);
 	if (!err && annotation.samples) {
 		put_lines(&out);
 		for (uint32_t i = 0; i < annotation.nr_codes && !err; i++)
 			err = put_code(&out, &annotation.codes[i]);
-		if (annotation.nr_more && !options->quiet)
+		if (annotation.nr_more && !options->style.quiet)
 			fprintf(to, "\n%7.2f%% in %u more function%s that it was inlined into\n",
 			        percent((double)annotation.more_self, annotation.self),
 			        annotation.nr_more, plural(annotation.nr_more));

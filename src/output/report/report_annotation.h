@@ -3,7 +3,7 @@
 #define OUTPUT_REPORT_REPORT_ANNOTATION_H
 
 #include "output/text/json_writer.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 #include <stdio.h>
 
@@ -12,6 +12,6 @@ int report_annotation_text(FILE *to, const struct profile *profile,
                            const struct report_options *options);
 /* Members of a JSON object: "function", "lines", "code". The same. */
 int report_annotation_json(struct json_writer *json, const struct profile *profile,
-                           const struct report_options *options);
+                           const struct view_query *query);
 
 #endif

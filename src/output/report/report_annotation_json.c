@@ -116,19 +116,19 @@ static int put_code(struct json_writer *json, const struct annotation *annotatio
 }
 
 int report_annotation_json(struct json_writer *json, const struct profile *profile,
-                           const struct report_options *options)
+                           const struct view_query *query)
 {
 	struct annotation annotation;
-	int err = annotation_init(&annotation, profile, options);
+	int err = annotation_init(&annotation, profile, query);
 
 	json_begin(json, "function");
-	json_text(json, "symbol", options->function);
+	json_text(json, "symbol", query->function);
 	put_weights(json, annotation.self, annotation.samples);
 	json_end(json);
 	put_lines(json, &annotation);
 	json_begin_list(json, "code");
 	for (uint32_t i = 0; i < annotation.nr_codes && !err; i++)
-		err = put_code(json, &annotation, &annotation.codes[i], options->all);
+		err = put_code(json, &annotation, &annotation.codes[i], query->all);
 	json_end_list(json);
 	annotation_fini(&annotation);
 	return err;

@@ -15,13 +15,13 @@
 void report_columns_init(struct report_columns *columns, const struct report_options *options)
 {
 	*columns = (struct report_columns){.options = options};
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		columns->widths[k] = text_put(NULL, report_key_name(options->keys[k]), 0);
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		columns->widths[k] = text_put(NULL, report_key_name(options->query.keys[k]), 0);
 }
 
 static bool is_last(const struct report_columns *columns, unsigned k)
 {
-	return k + 1 == columns->options->nr_keys;
+	return k + 1 == columns->options->query.nr_keys;
 }
 
 /* Without a terminal: what pushes nothing aside stays as it is. NULL: so does this one. */
@@ -29,8 +29,9 @@ static char *shorter(const struct report_columns *columns, unsigned k, const cha
 {
 	char *name = NULL;
 
-	if (!columns->options->width && columns->options->keys[k] == PROFILE_BY_SYMBOL &&
-	    !is_last(columns, k) && text_put(NULL, text, 0) > MAX_NAME)
+	if (!columns->options->style.width &&
+	    columns->options->query.keys[k] == PROFILE_BY_SYMBOL && !is_last(columns, k) &&
+	    text_put(NULL, text, 0) > MAX_NAME)
 		name = strdup(text);
 	if (name)
 		short_arguments(name, MAX_NAME);
@@ -42,7 +43,7 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
 	char *name = shorter(columns, k, text);
 	unsigned width = text_put(NULL, name ? name : text, 0);
 
-	if (width > columns->widths[k] && (width <= MAX_PAD || columns->options->width))
+	if (width > columns->widths[k] && (width <= MAX_PAD || columns->options->style.width))
 		columns->widths[k] = width;
 	free(name);
 }
@@ -53,10 +54,10 @@ static unsigned *module_column(struct report_columns *columns)
 	const struct report_options *options = columns->options;
 	unsigned *found = NULL;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		if (options->keys[k] == PROFILE_BY_MODULE && columns->widths[k] > MIN_MODULE)
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		if (options->query.keys[k] == PROFILE_BY_MODULE && columns->widths[k] > MIN_MODULE)
 			found = &columns->widths[k];
-	return options->nr_keys > 1 ? found : NULL;
+	return options->query.nr_keys > 1 ? found : NULL;
 }
 
 /*
@@ -68,8 +69,8 @@ static unsigned *widest(struct report_columns *columns, bool of_lines)
 {
 	unsigned *found = NULL;
 
-	for (unsigned k = 0; k < columns->options->nr_keys; k++)
-		if ((columns->options->keys[k] == PROFILE_BY_LINE) == of_lines &&
+	for (unsigned k = 0; k < columns->options->query.nr_keys; k++)
+		if ((columns->options->query.keys[k] == PROFILE_BY_LINE) == of_lines &&
 		    columns->widths[k] > MIN_COLUMN && (!found || columns->widths[k] >= *found))
 			found = &columns->widths[k];
 	return found;
@@ -77,9 +78,9 @@ static unsigned *widest(struct report_columns *columns, bool of_lines)
 
 void report_columns_fit(struct report_columns *columns, unsigned used)
 {
-	unsigned room = columns->options->width, *width;
+	unsigned room = columns->options->style.width, *width;
 
-	for (unsigned k = 0; k < columns->options->nr_keys; k++)
+	for (unsigned k = 0; k < columns->options->query.nr_keys; k++)
 		used += columns->widths[k] + 2;
 	for (; room && used > room; used--) {
 		width = module_column(columns) ?: widest(columns, false) ?: widest(columns, true);
@@ -91,9 +92,9 @@ void report_columns_fit(struct report_columns *columns, unsigned used)
 
 void report_columns_titles(FILE *to, const struct report_columns *columns)
 {
-	for (unsigned k = 0; k < columns->options->nr_keys; k++) {
+	for (unsigned k = 0; k < columns->options->query.nr_keys; k++) {
 		fputs("  ", to);
-		text_put_padded(to, report_key_name(columns->options->keys[k]),
+		text_put_padded(to, report_key_name(columns->options->query.keys[k]),
 		                is_last(columns, k) ? 0 : columns->widths[k]);
 	}
 }
@@ -117,8 +118,8 @@ void report_columns_put(FILE *to, const struct report_columns *columns, unsigned
 	char *name = shorter(columns, k, text);
 
 	fputs("  ", to);
-	used = report_cell_put(to, columns->options->keys[k], name ? name : text,
-	                       columns->options->width ? width : 0);
+	used = report_cell_put(to, columns->options->query.keys[k], name ? name : text,
+	                       columns->options->style.width ? width : 0);
 	free(name);
 	if (used < width && !is_last(columns, k))
 		fprintf(to, "%*s", (int)(width - used), "");

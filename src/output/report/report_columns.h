@@ -2,11 +2,11 @@
 #ifndef OUTPUT_REPORT_REPORT_COLUMNS_H
 #define OUTPUT_REPORT_REPORT_COLUMNS_H
 
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 struct report_columns {
 	const struct report_options *options;
-	unsigned widths[REPORT_MAX_KEYS];
+	unsigned widths[VIEW_MAX_KEYS];
 };
 
 /*

@@ -38,7 +38,7 @@ static uint32_t other_event(const struct diff_report *report, const struct trace
 /* Whether event i of the first run is to be compared. */
 static bool is_common(const struct diff_report *report, uint32_t i)
 {
-	if (report->options->event != TRACE_ALL_EVENTS && report->options->event != i)
+	if (report->options->query.event != TRACE_ALL_EVENTS && report->options->query.event != i)
 		return false;
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		for (unsigned run = 0; run < report->sides[side].nr; run++)
@@ -74,19 +74,19 @@ static int make_profiles(const struct diff_report *report, unsigned side, uint32
                          struct profile ***profiles)
 {
 	const struct diff_traces *runs = &report->sides[side];
-	struct report_options options = *report->options;
+	struct view_query query = report->options->query;
 	struct profile_view view;
 
 	*profiles = calloc(runs->nr, sizeof(struct profile *));
 	if (!*profiles)
 		return -ENOMEM;
-	options.self_alone = true; /* the profiles of all runs are there at once */
-	options.sampled_alone = !is_first_everywhere(report, event);
+	query.self_alone = true; /* the profiles of all runs are there at once */
+	query.sampled_alone = !is_first_everywhere(report, event);
 	for (unsigned run = 0; run < runs->nr; run++) {
 		const struct trace *trace = runs->traces[run];
 
 		(*profiles)[run] =
-			report_profile(trace, other_event(report, trace, event), &options, &view);
+			report_profile(trace, other_event(report, trace, event), &query, &view);
 		if (!(*profiles)[run])
 			return -errno;
 	}
@@ -114,7 +114,7 @@ static int put_event(const struct diff_report *report, uint32_t event,
 		                                report->sides[side].nr};
 	}
 	if (!err)
-		err = diff_init(&diff, runs, report->options, report->shares);
+		err = diff_init(&diff, runs, &report->options->query, report->shares);
 	if (!err)
 		put(arg, &diff);
 	diff_fini(&diff);

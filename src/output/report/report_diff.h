@@ -5,6 +5,7 @@
 #ifndef OUTPUT_REPORT_REPORT_DIFF_H
 #define OUTPUT_REPORT_REPORT_DIFF_H
 
+#include "output/report/report.h"
 #include "output/views/diff.h"
 
 #include <stdbool.h>

@@ -34,23 +34,23 @@ static void put_number(struct diff_json *out, const char *key, double value)
 }
 
 /* Functions have other names in other traces: returns the one that all columns have. */
-static const char *symbol_of(const struct diff_row *row, const struct report_options *options)
+static const char *symbol_of(const struct diff_row *row, const struct view_query *query)
 {
 	const char *cell = row->cells;
 
-	for (unsigned k = 0; k < options->nr_keys; k++, cell += strlen(cell) + 1)
-		if (options->keys[k] == PROFILE_BY_SYMBOL)
+	for (unsigned k = 0; k < query->nr_keys; k++, cell += strlen(cell) + 1)
+		if (query->keys[k] == PROFILE_BY_SYMBOL)
 			return cell;
 	return "";
 }
 
 static void put_row(struct diff_json *out, const struct diff_row *row)
 {
-	const struct report_options *options = out->report->options;
+	const struct view_query *query = &out->report->options->query;
 
 	json_begin(&out->json, NULL);
-	report_row_json(&out->json, row->profile, &row->profile->rows[row->number], options,
-	                symbol_of(row, options));
+	report_row_json(&out->json, row->profile, &row->profile->rows[row->number], query,
+	                symbol_of(row, query));
 	put_number(out, "change", row->change);
 	put_number(out, "error", row->error);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
@@ -79,7 +79,7 @@ static void put_event(void *arg, const struct diff *diff)
 		json_int(&out->json, "error", llround(diff->whole.error));
 	}
 	json_begin_list(&out->json, "functions");
-	for (size_t i = 0; i < diff->nr && i < out->report->options->limit; i++)
+	for (size_t i = 0; i < diff->nr && i < out->report->options->query.limit; i++)
 		put_row(out, &diff->rows[i]);
 	json_end_list(&out->json);
 	json_end(&out->json);

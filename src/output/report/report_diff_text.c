@@ -116,8 +116,8 @@ static const char *cell_of(const struct diff_text *out, const struct diff_row *r
 {
 	const struct report_options *options = out->report->options;
 
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		if (options->keys[k] == key)
+	for (unsigned k = 0; k < options->query.nr_keys; k++)
+		if (options->query.keys[k] == key)
 			return cell(row, k);
 	return NULL;
 }
@@ -225,14 +225,16 @@ static bool is_shown(const struct diff_text *out, size_t i)
 {
 	const struct report_options *options = out->report->options;
 
-	return options->all || (i < options->limit && diff_is_clear(&out->diff->rows[i]));
+	return options->query.all ||
+	       (i < options->query.limit && diff_is_clear(&out->diff->rows[i]));
 }
 
 static void measure(struct diff_text *out)
 {
 	report_columns_init(&out->columns, out->report->options);
 	for (size_t i = 0; i < out->diff->nr; i++)
-		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->nr_keys; k++)
+		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->query.nr_keys;
+		     k++)
 			report_columns_note(&out->columns, k, cell(&out->diff->rows[i], k));
 	report_columns_fit(&out->columns, 4 * out->value_width + 6);
 }
@@ -267,7 +269,7 @@ static void put_row(const struct diff_text *out, const struct diff_row *row)
 	        row->error / out->unit->size, out->unit->name);
 	put_value(out, row->of[DIFF_BEFORE].mean);
 	put_value(out, row->of[DIFF_AFTER].mean);
-	for (unsigned k = 0; k < out->report->options->nr_keys; k++)
+	for (unsigned k = 0; k < out->report->options->query.nr_keys; k++)
 		report_columns_put(out->to, &out->columns, k, cell(row, k));
 	fputc('\n', out->to);
 }
@@ -285,7 +287,7 @@ static void put_rest(const struct diff_text *out)
 		nr_clear += diff_is_clear(&out->diff->rows[i]);
 		change += out->diff->rows[i].change;
 	}
-	if (!nr || options->quiet)
+	if (!nr || options->style.quiet)
 		return;
 	fputs(paint(options, DIM), out->to);
 	put_change(out, change);
@@ -309,7 +311,7 @@ static void put_table(void *arg, const struct diff *diff)
 		put_head(out);
 	choose_unit(out);
 	measure(out);
-	if (!options->quiet)
+	if (!options->style.quiet)
 		put_titles(out);
 	for (size_t i = 0; i < diff->nr; i++)
 		if (is_shown(out, i))

@@ -4,7 +4,7 @@
 
 #include "output/profile/profile.h"
 #include "output/profile/profile.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 #include <stdio.h>
 

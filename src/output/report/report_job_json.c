@@ -1,3 +1,4 @@
+#include "output/report/report.h"
 #include "output/views/call_text.h"
 #include "output/text/json_writer.h"
 #include "output/views/mpi_paths.h"
@@ -54,13 +55,13 @@ static int put_calls(struct json_writer *json, const struct call_sums *sums, uin
 }
 
 int report_calls_json(struct json_writer *json, const struct trace *trace,
-                      const struct report_options *options)
+                      const struct view_query *query)
 {
 	struct job job;
-	int err = job_init_calls(&job, trace, options);
+	int err = job_init_calls(&job, trace, query);
 
 	if (!err)
-		err = put_calls(json, &job.calls, options->limit);
+		err = put_calls(json, &job.calls, query->limit);
 	job_fini(&job);
 	return err;
 }
@@ -135,11 +136,11 @@ static void put_function(struct json_writer *json, const struct job *job,
 	json_end(json);
 }
 
-int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options)
+int report_ranks_json(FILE *to, const struct trace *trace, const struct view_query *query)
 {
 	struct json_writer json = {.to = to};
 	struct job job;
-	int err = job_init(&job, trace, options);
+	int err = job_init(&job, trace, query);
 
 	if (!err && !job.rows.nr)
 		err = -ENODATA;
@@ -147,7 +148,7 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct report_o
 		json_begin(&json, NULL);
 		put_head(&json, &job, UINT32_MAX); /* functions have a weight of each */
 		json_begin_list(&json, "functions");
-		for (uint32_t i = 0; i < job.samples.nr_functions && i < options->limit; i++)
+		for (uint32_t i = 0; i < job.samples.nr_functions && i < query->limit; i++)
 			put_function(&json, &job, &job.samples.functions[i]);
 		json_end_list(&json);
 		json_end(&json);
@@ -182,7 +183,7 @@ static void put_contexts(struct json_writer *json, const struct job *job)
 	const struct call_callers *callers = &job->callers;
 
 	json_begin_list(json, "contexts");
-	for (uint32_t i = 0; i < job->samples.nr_contexts && i < job->options->limit; i++)
+	for (uint32_t i = 0; i < job->samples.nr_contexts && i < job->query->limit; i++)
 		put_context(json, job, &job->samples.contexts[i]);
 	json_end_list(json);
 	json_begin(json, "callers");
@@ -216,17 +217,17 @@ static int put_matrix(struct json_writer *json, const struct job *job)
 	return 0;
 }
 
-int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options)
+int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query *query)
 {
 	struct json_writer json = {.to = to};
 	struct job job;
-	int err = job_init_mpi(&job, trace, options);
+	int err = job_init_mpi(&job, trace, query);
 
 	if (!err) {
 		json_begin(&json, NULL);
-		put_head(&json, &job, options->limit);
+		put_head(&json, &job, query->limit);
 		put_contexts(&json, &job);
-		err = put_calls(&json, &job.calls, options->limit);
+		err = put_calls(&json, &job.calls, query->limit);
 	}
 	if (!err)
 		err = put_matrix(&json, &job);

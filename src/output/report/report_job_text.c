@@ -1,3 +1,4 @@
+#include "output/report/report.h"
 #include "output/views/mpi_paths.h"
 #include "output/report/report_columns.h"
 #include "output/report/report_head.h"
@@ -12,20 +13,25 @@
 #define FEW_CALLS   12 /* below an ordinary report */
 #define MAX_CALLERS 12 /* of a context in one line */
 
+struct job_text {
+	struct job of;
+	const struct report_options *options;
+};
+
 /* Columns that precede a name in its line. */
 #define FUNCTION_COLUMNS 72
 #define CONTEXT_COLUMNS  33
 
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
 {
-	if (nr > options->limit && !options->quiet)
-		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->limit, what,
-		        plural(nr - options->limit));
+	if (nr > options->query.limit && !options->style.quiet)
+		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->query.limit, what,
+		        plural(nr - options->query.limit));
 }
 
 static void put_title(FILE *to, const struct report_options *options, const char *title)
 {
-	if (!options->quiet)
+	if (!options->style.quiet)
 		fprintf(to, "\n%s%s%s\n\n", paint(options, BOLD), title, paint(options, PLAIN));
 }
 
@@ -101,30 +107,30 @@ static void put_call_titles(FILE *to, bool values)
 }
 
 /* Prints the table of regions that are values, or that of all other regions. */
-static void put_call_table(FILE *to, const struct job *job, const uint32_t *order,
+static void put_call_table(FILE *to, const struct job_text *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
 {
 	const struct report_options *options = job->options;
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
-		if ((class_of(&job->calls, order[i]) == TRACE_VALUE) != values)
+		if ((class_of(&job->of.calls, order[i]) == TRACE_VALUE) != values)
 			continue;
 		if (!nr && values)
 			put_title(to, options, "values that the program told");
-		if (!nr && !options->quiet)
+		if (!nr && !options->style.quiet)
 			put_call_titles(to, values);
 		if (nr++ < limit)
-			put_call_row(to, &job->calls, order[i]);
+			put_call_row(to, &job->of.calls, order[i]);
 	}
-	if (nr > limit && !options->quiet)
+	if (nr > limit && !options->style.quiet)
 		fprintf(to, "%u more; %s shows them\n", nr - limit,
-		        limit == options->limit ? "--all" : "--mpi");
+		        limit == options->query.limit ? "--all" : "--mpi");
 }
 
-static int put_calls(FILE *to, const struct job *job, uint32_t limit)
+static int put_calls(FILE *to, const struct job_text *job, uint32_t limit)
 {
-	uint32_t nr, *order = call_sums_order(&job->calls, &nr);
+	uint32_t nr, *order = call_sums_order(&job->of.calls, &nr);
 
 	if (!order)
 		return -ENOMEM;
@@ -150,8 +156,8 @@ static void put_completeness(FILE *to, const struct trace *trace)
 
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
 {
-	struct job job;
-	int err = job_init_calls(&job, trace, options);
+	struct job_text job = {.options = options};
+	int err = job_init_calls(&job.of, trace, &options->query);
 
 	if (!err) {
 		put_title(to, options,
@@ -159,11 +165,12 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 		          "samples alone");
 		put_completeness(to, trace);
 		err = put_calls(to, &job,
-		                options->limit < FEW_CALLS || options->limit == UINT32_MAX
-		                        ? options->limit
+		                options->query.limit < FEW_CALLS ||
+		                                options->query.limit == UINT32_MAX
+		                        ? options->query.limit
 		                        : FEW_CALLS);
 	}
-	job_fini(&job);
+	job_fini(&job.of);
 	return err;
 }
 
@@ -180,78 +187,78 @@ static bool knows_calls(const struct trace *trace)
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-static enum trace_unit unit_of(const struct job *job)
+static enum trace_unit unit_of(const struct job_text *job)
 {
-	return trace_event(job->trace, job->samples.event)->unit;
+	return trace_event(job->of.trace, job->of.samples.event)->unit;
 }
 
-static void put_rank_row(FILE *to, const struct job *job, uint32_t row)
+static void put_rank_row(FILE *to, const struct job_text *job, uint32_t row)
 {
-	const struct call_sum *calls = &job->calls.ranks[row];
+	const struct call_sum *calls = &job->of.calls.ranks[row];
 	char sampled[TEXT_SIZE], time[TEXT_SIZE], bytes[TEXT_SIZE];
-	uint64_t weight = job->samples.weights[row];
+	uint64_t weight = job->of.samples.weights[row];
 
 	text_cell(sampled, (double)weight, unit_of(job));
 	text_cell(time, (double)calls->time, TRACE_NS);
 	text_bytes(bytes, calls->bytes);
-	fprintf(to, "%6d  %*s  %7.2f%%", job->rows.rows[row].rank, text_field(sampled, 10), sampled,
-	        percent((double)job->samples.mpi[row], weight));
-	if (knows_calls(job->trace))
+	fprintf(to, "%6d  %*s  %7.2f%%", job->of.rows.rows[row].rank, text_field(sampled, 10),
+	        sampled, percent((double)job->of.samples.mpi[row], weight));
+	if (knows_calls(job->of.trace))
 		fprintf(to, "  %10" PRIu64 "  %*s  %10" PRIu64 "  %11s", calls->calls,
 		        text_field(time, 10), time, calls->sent, bytes);
 	fputs("  ", to);
-	text_put(to, trace_string(job->trace, job->rows.rows[row].host), 0);
+	text_put(to, trace_string(job->of.trace, job->of.rows.rows[row].host), 0);
 	fputc('\n', to);
 }
 
-static void put_ranks(FILE *to, const struct job *job)
+static void put_ranks(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
-	bool calls = knows_calls(job->trace);
+	bool calls = knows_calls(job->of.trace);
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
 	                  "their exact time, and what they sent, from calls"
 	                : "ranks: what was sampled, and its share in MPI");
-	put_completeness(to, job->trace);
-	if (!options->quiet) {
+	put_completeness(to, job->of.trace);
+	if (!options->style.quiet) {
 		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
 		if (calls)
 			fprintf(to, "  %10s  %10s  %10s  %11s", "MPI calls", "time", "sent",
 			        "bytes");
 		fputs("  host\n", to);
 	}
-	for (uint32_t i = 0; i < job->rows.nr && i < options->limit; i++)
+	for (uint32_t i = 0; i < job->of.rows.nr && i < options->query.limit; i++)
 		put_rank_row(to, job, i);
-	put_rest(to, options, job->rows.nr, "rank");
+	put_rest(to, options, job->of.rows.nr, "rank");
 }
 
-static void put_others(FILE *to, const struct job *job)
+static void put_others(FILE *to, const struct job_text *job)
 {
-	if (job->samples.others && job->rows.nr && !job->options->quiet)
+	if (job->of.samples.others && job->of.rows.nr && !job->options->style.quiet)
 		fprintf(to, "%.2f%% of the samples belong to no rank\n",
-		        percent((double)job->samples.others, job->samples.total));
+		        percent((double)job->of.samples.others, job->of.samples.total));
 }
 
 /* --- imbalance -------------------------------------------------------------------------------- */
 
-static void put_spread(FILE *to, const struct job *job, const struct spread *spread)
+static void put_spread(FILE *to, const struct job_text *job, const struct spread *spread)
 {
 	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
-	const struct rank_row *rows = job->rows.rows;
+	const struct rank_row *rows = job->of.rows.rows;
 
 	text_cell(least, (double)spread->least, unit_of(job));
-	text_cell(mean, (double)spread->sum / job->rows.nr, unit_of(job));
+	text_cell(mean, (double)spread->sum / job->of.rows.nr, unit_of(job));
 	text_cell(most, (double)spread->most, unit_of(job));
 	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
 	        least, rows[spread->least_row].rank, text_field(most, 10), most,
 	        rows[spread->most_row].rank);
 }
 
-static void put_function(FILE *to, const struct job *job, const struct rank_function *function)
+static void put_function(FILE *to, const struct job_text *job, const struct rank_function *function)
 {
-	const struct paths *paths = &job->samples.paths;
-	double mean = (double)function->self.sum / job->rows.nr;
+	const struct paths *paths = &job->of.samples.paths;
+	double mean = (double)function->self.sum / job->of.rows.nr;
 	char text[FRAME_TEXT_SIZE];
 
 	put_spread(to, job, &function->self);
@@ -262,7 +269,7 @@ static void put_function(FILE *to, const struct job *job, const struct rank_func
 	fputc('\n', to);
 }
 
-static void put_functions(FILE *to, const struct job *job)
+static void put_functions(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
 	uint32_t nr = 0;
@@ -271,33 +278,33 @@ static void put_functions(FILE *to, const struct job *job)
 	          "what each function spent in itself, over the ranks, from samples: the mean, the "
 	          "least "
 	          "and the most, and how far the most is above the mean");
-	if (!options->quiet)
+	if (!options->style.quiet)
 		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s %10s  %s\n", "mean", "least", "rank",
 		        "most", "rank", "above", "± error", "symbol");
-	for (uint32_t i = 0; i < job->samples.nr_functions; i++) {
-		if (!job->samples.functions[i].self.sum)
+	for (uint32_t i = 0; i < job->of.samples.nr_functions; i++) {
+		if (!job->of.samples.functions[i].self.sum)
 			continue;
-		if (nr++ < options->limit)
-			put_function(to, job, &job->samples.functions[i]);
+		if (nr++ < options->query.limit)
+			put_function(to, job, &job->of.samples.functions[i]);
 	}
 	put_rest(to, options, nr, "function");
 }
 
-static int put_head(FILE *to, const struct job *job, const char *name)
+static int put_head(FILE *to, const struct job_text *job, const char *name)
 {
 	struct warning_text warning = {.to = to, .options = job->options};
 	struct event_amount amount = {
-		.trace = job->trace,
-		.event = job->samples.event,
-		.selection = job->samples.selection,
-		.samples = job->samples.nr_samples,
-		.total = trace_has_idle(job->trace) ? 0 : job->samples.total,
+		.trace = job->of.trace,
+		.event = job->of.samples.event,
+		.selection = job->of.samples.selection,
+		.samples = job->of.samples.nr_samples,
+		.total = trace_has_idle(job->of.trace) ? 0 : job->of.samples.total,
 	};
 
 	if (!has_head(job->options))
 		return 0;
-	report_head_run(to, job->trace, name);
-	job_warnings(job, report_warning_text, &warning);
+	report_head_run(to, job->of.trace, name);
+	job_warnings(&job->of, report_warning_text, &warning);
 	report_head_event(to, &amount);
 	return report_head_part(to, &amount);
 }
@@ -305,10 +312,10 @@ static int put_head(FILE *to, const struct job *job, const char *name)
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
                       const struct report_options *options)
 {
-	struct job job;
-	int err = job_init(&job, trace, options);
+	struct job_text job = {.options = options};
+	int err = job_init(&job.of, trace, &options->query);
 
-	if (!err && !job.rows.nr)
+	if (!err && !job.of.rows.nr)
 		err = -ENODATA;
 	if (!err)
 		err = put_head(to, &job, name);
@@ -317,16 +324,16 @@ int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
 		put_others(to, &job);
 		put_functions(to, &job);
 	}
-	job_fini(&job);
+	job_fini(&job.of);
 	return err;
 }
 
 /* --- contexts --------------------------------------------------------------------------------- */
 
 /* On a terminal names are cut, so that the call is seen with its nearest callers. */
-static void put_path(FILE *to, const struct job *job, uint32_t path)
+static void put_path(FILE *to, const struct job_text *job, uint32_t path)
 {
-	const struct paths *paths = &job->samples.paths;
+	const struct paths *paths = &job->of.samples.paths;
 	unsigned room = room_behind(job->options, CONTEXT_COLUMNS), used = 0;
 	unsigned each = room > 4 * MIN_COLUMN ? room / 4 : room ? MIN_COLUMN : 0;
 	char text[FRAME_TEXT_SIZE];
@@ -345,13 +352,13 @@ static void put_path(FILE *to, const struct job *job, uint32_t path)
 	fputc('\n', to);
 }
 
-static void put_context(FILE *to, const struct job *job, const struct mpi_context *context)
+static void put_context(FILE *to, const struct job_text *job, const struct mpi_context *context)
 {
 	char weight[TEXT_SIZE];
 
 	text_cell(weight, (double)context->weight, unit_of(job));
 	fprintf(to, "%7.2f%%  %*s  %9" PRIu64 "  ",
-	        percent((double)context->weight, job->samples.total), text_field(weight, 10),
+	        percent((double)context->weight, job->of.samples.total), text_field(weight, 10),
 	        weight, context->samples);
 	put_path(to, job, context->path);
 }
@@ -367,21 +374,21 @@ static void put_callers(FILE *to, const struct call_callers *callers)
 		        percent((double)callers->known_time, callers->time));
 }
 
-static void put_contexts(FILE *to, const struct job *job)
+static void put_contexts(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
 
-	if (!job->samples.nr_contexts && !job->callers.calls)
+	if (!job->of.samples.nr_contexts && !job->of.callers.calls)
 		return;
 	put_title(to, options,
 	          "where MPI was called from, as a share of everything sampled, from samples");
-	put_callers(to, &job->callers);
-	if (!options->quiet)
+	put_callers(to, &job->of.callers);
+	if (!options->style.quiet)
 		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "sampled", "samples",
 		        "call and callers");
-	for (uint32_t i = 0; i < job->samples.nr_contexts && i < options->limit; i++)
-		put_context(to, job, &job->samples.contexts[i]);
-	put_rest(to, options, job->samples.nr_contexts, "context");
+	for (uint32_t i = 0; i < job->of.samples.nr_contexts && i < options->query.limit; i++)
+		put_context(to, job, &job->of.samples.contexts[i]);
+	put_rest(to, options, job->of.samples.nr_contexts, "context");
 }
 
 /* --- who sends to whom ------------------------------------------------------------------------ */
@@ -409,10 +416,10 @@ static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool 
 	}
 }
 
-static int put_pairs(FILE *to, const struct job *job)
+static int put_pairs(FILE *to, const struct job_text *job)
 {
 	uint32_t nr;
-	struct call_link *links = job_links(job, &nr);
+	struct call_link *links = job_links(&job->of, &nr);
 	char text[TEXT_SIZE];
 
 	if (!links)
@@ -423,7 +430,7 @@ static int put_pairs(FILE *to, const struct job *job)
 		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
 		        links[i].messages, text);
 	}
-	put_rest(to, job->options, job->calls.nr_links, "pair");
+	put_rest(to, job->options, job->of.calls.nr_links, "pair");
 	free(links);
 	return 0;
 }
@@ -432,12 +439,12 @@ static int put_pairs(FILE *to, const struct job *job)
  * Prints the number of messages that no matrix has: those of spawned processes, or in communicators
  * that were not stored for lack of room.
  */
-static void put_elsewhere(FILE *to, const struct job *job)
+static void put_elsewhere(FILE *to, const struct job_text *job)
 {
-	uint64_t nr = job->calls.messages_elsewhere;
+	uint64_t nr = job->of.calls.messages_elsewhere;
 	char bytes[TEXT_SIZE];
 
-	text_bytes(bytes, job->calls.bytes_elsewhere);
+	text_bytes(bytes, job->of.calls.bytes_elsewhere);
 	if (nr)
 		fprintf(to,
 		        "(%" PRIu64 " message%s, of %s, not known to be between two of the job's "
@@ -445,11 +452,11 @@ static void put_elsewhere(FILE *to, const struct job *job)
 		        nr, plural(nr), bytes, nr == 1 ? "is" : "are");
 }
 
-static int put_links(FILE *to, const struct job *job)
+static int put_links(FILE *to, const struct job_text *job)
 {
-	int32_t highest = job_highest_rank(job);
+	int32_t highest = job_highest_rank(&job->of);
 
-	if (highest < 0 && !job->calls.messages_elsewhere)
+	if (highest < 0 && !job->of.calls.messages_elsewhere)
 		return 0;
 	put_title(to, job->options,
 	          "messages between ranks, one-sided ones too, from calls: from a row to a column");
@@ -458,22 +465,22 @@ static int put_links(FILE *to, const struct job *job)
 		return 0;
 	if (highest >= JOB_MATRIX_RANKS)
 		return put_pairs(to, job);
-	put_matrix(to, &job->calls, highest + 1, false);
+	put_matrix(to, &job->of.calls, highest + 1, false);
 	fputc('\n', to);
-	put_matrix(to, &job->calls, highest + 1, true);
+	put_matrix(to, &job->of.calls, highest + 1, true);
 	return 0;
 }
 
 int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options)
 {
-	struct job job;
-	int err = job_init_mpi(&job, trace, options);
+	struct job_text job = {.options = options};
+	int err = job_init_mpi(&job.of, trace, &options->query);
 
 	if (!err)
 		err = put_head(to, &job, name);
 	if (!err) {
-		if (job.rows.nr)
+		if (job.of.rows.nr)
 			put_ranks(to, &job);
 		put_others(to, &job);
 		put_contexts(to, &job);
@@ -481,10 +488,10 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	if (!err && trace_has_calls(trace)) {
 		put_title(to, options, "calls as they were recorded, with exact times");
 		put_completeness(to, trace);
-		err = put_calls(to, &job, options->limit);
+		err = put_calls(to, &job, options->query.limit);
 	}
 	if (!err)
 		err = put_links(to, &job);
-	job_fini(&job);
+	job_fini(&job.of);
 	return err;
 }

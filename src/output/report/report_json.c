@@ -1,3 +1,4 @@
+#include "output/report/report.h"
 #include "output/profile/counter_columns.h"
 #include "output/text/json_writer.h"
 #include "trace/selection.h"
@@ -17,7 +18,7 @@
 struct report_out {
 	struct json_writer json;
 	const struct trace *trace;
-	const struct report_options *options;
+	const struct view_query *query;
 	const struct profile *profile;
 	struct profile_view view;
 	struct report_rows rows;
@@ -90,7 +91,7 @@ static void put_row(struct report_out *out, const struct class_row *of, uint64_t
 		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.class) : NULL;
 
 	json_begin(&out->json, NULL);
-	report_row_json(&out->json, out->profile, &row, out->options, NULL);
+	report_row_json(&out->json, out->profile, &row, out->query, NULL);
 	json_number(&out->json, "self", row.self);
 	json_number(&out->json, "total", of->total);
 	json_number(&out->json, "samples", row.samples);
@@ -142,8 +143,7 @@ static int put_threads(struct report_out *out)
 	if (!order)
 		err = -ENOMEM;
 	json_begin_list(&out->json, "threads");
-	for (uint32_t i = 0; i < out->profile->nr_classes && nr < out->options->limit && !err;
-	     i++) {
+	for (uint32_t i = 0; i < out->profile->nr_classes && nr < out->query->limit && !err; i++) {
 		uint64_t whole = report_class_whole(out->profile, order[i]);
 
 		if (!whole)
@@ -166,13 +166,13 @@ static void put_class_keys(struct report_out *out, uint32_t class)
 	struct profile_row row = {.class = class};
 
 	if (out->profile->config.keys & PROFILE_BY_THREAD) {
-		const struct report_options thread = {.keys = {PROFILE_BY_THREAD}, .nr_keys = 1};
+		const struct view_query thread = {.keys = {PROFILE_BY_THREAD}, .nr_keys = 1};
 
 		json_begin(&out->json, "thread");
 		report_keys_json(&out->json, out->profile, &row, &thread, PROFILE_BY_THREAD);
 		json_end(&out->json);
 	}
-	report_keys_json(&out->json, out->profile, &row, out->options,
+	report_keys_json(&out->json, out->profile, &row, out->query,
 	                 PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD);
 }
 
@@ -189,7 +189,7 @@ static void put_unsampled(struct report_out *out, uint32_t number)
 	const struct profile_row *row = &out->profile->rows[out->profile->unsampled[number].row];
 
 	json_begin(&out->json, NULL);
-	report_row_json(&out->json, out->profile, row, out->options, NULL);
+	report_row_json(&out->json, out->profile, row, out->query, NULL);
 	json_number(&out->json, "self", row->self);
 	json_number(&out->json, "total", row->self);
 	json_begin_list(&out->json, "children");
@@ -203,8 +203,7 @@ static void put_node(struct report_out *out, const struct report_tree *tree, uin
 	const struct profile_row row = {.name = node->name};
 
 	json_begin(&out->json, NULL);
-	report_keys_json(&out->json, out->profile, &row, out->options,
-	                 ~(unsigned)PROFILE_CLASS_KEYS);
+	report_keys_json(&out->json, out->profile, &row, out->query, ~(unsigned)PROFILE_CLASS_KEYS);
 	if (out->view.direction != PROFILE_CALLERS)
 		json_number(&out->json, "self", tree->of->self[number]);
 	json_number(&out->json, "total", node->total);
@@ -236,7 +235,7 @@ static int put_class(struct report_out *out, uint32_t class)
 	size_t nr;
 
 	if (profile_trees_make(&out->trees, class) ||
-	    report_tree_init(&tree, &out->trees, out->options, &out->view))
+	    report_tree_init(&tree, &out->trees, out->query, &out->view))
 		return -ENOMEM;
 	report_tree_children(&tree, 0, &nr);
 	if (nr) {
@@ -309,7 +308,7 @@ static void put_warnings(struct report_out *out)
 {
 	json_begin_list(&out->json, "warnings");
 	warnings_of_run(out->trace, json_append_text, &out->json);
-	if (report_shows_callers(out->options))
+	if (query_has_trees(out->query))
 		warnings_of_callers(out->trace, json_append_text, &out->json);
 	warnings_of_profile(out->profile, json_append_text, &out->json);
 	json_end_list(&out->json);
@@ -361,17 +360,17 @@ static int put_all_rows(struct report_out *out)
 
 static int put_tables(struct report_out *out)
 {
-	int err = report_rows_init(&out->rows, out->profile, out->options);
+	int err = report_rows_init(&out->rows, out->profile, out->query);
 
 	if (!err)
-		err = out->options->per_thread ? put_threads(out) : put_all_rows(out);
+		err = out->query->per_thread ? put_threads(out) : put_all_rows(out);
 	report_rows_fini(&out->rows);
-	return err || !out->options->tree ? err : put_trees(out);
+	return err || !out->query->tree ? err : put_trees(out);
 }
 
 static int put_event(struct report_out *out, uint32_t event)
 {
-	struct profile *profile = report_profile(out->trace, event, out->options, &out->view);
+	struct profile *profile = report_profile(out->trace, event, out->query, &out->view);
 	int err;
 
 	if (!profile)
@@ -379,8 +378,8 @@ static int put_event(struct report_out *out, uint32_t event)
 	out->profile = profile;
 	counter_columns_init(&out->counters, out->trace, event);
 	put_head(out);
-	if (out->options->annotate)
-		err = report_annotation_json(&out->json, profile, out->options);
+	if (out->query->annotate)
+		err = report_annotation_json(&out->json, profile, out->query);
 	else
 		err = out->view.direction == PROFILE_ALL ? put_tables(out) : put_view(out);
 	profile_free(profile);
@@ -390,8 +389,8 @@ static int put_event(struct report_out *out, uint32_t event)
 /* The first event is the report's own; where there are more, all of them follow in an array. */
 static int put_events(struct report_out *out)
 {
-	bool all = out->options->event == TRACE_ALL_EVENTS;
-	int err = put_event(out, all ? 0 : out->options->event);
+	bool all = out->query->event == TRACE_ALL_EVENTS;
+	int err = put_event(out, all ? 0 : out->query->event);
 
 	if (err || !all || !trace_event(out->trace, 1))
 		return err;
@@ -405,7 +404,7 @@ static int put_events(struct report_out *out)
 	return err;
 }
 
-int report_json(FILE *to, const struct trace *trace, const struct report_options *options)
+int report_json(FILE *to, const struct trace *trace, const struct view_query *query)
 {
 	struct report_out *out = calloc(1, sizeof(*out));
 	int err;
@@ -414,11 +413,11 @@ int report_json(FILE *to, const struct trace *trace, const struct report_options
 		return -ENOMEM;
 	out->json.to = to;
 	out->trace = trace;
-	out->options = options;
+	out->query = query;
 	json_begin(&out->json, NULL);
 	err = put_events(out);
-	if (!err && report_has_calls(trace, options))
-		err = report_calls_json(&out->json, trace, options);
+	if (!err && job_has_calls(trace, query))
+		err = report_calls_json(&out->json, trace, query);
 	json_end(&out->json);
 	fputc('\n', to);
 	free(out);

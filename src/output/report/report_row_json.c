@@ -118,14 +118,13 @@ static const struct member *find_member(enum profile_keys key, const char *name)
 }
 
 /* Puts a member where its name comes first, with the value of the last key that has it. */
-static void put_member(const struct row_json *out, const struct report_options *options,
-                       unsigned keys, unsigned k, const struct member *member)
+static void put_member(const struct row_json *out, const struct view_query *query, unsigned keys,
+                       unsigned k, const struct member *member)
 {
 	const struct member *last = member, *other;
 
-	for (unsigned i = 0; i < options->nr_keys; i++) {
-		other = options->keys[i] & keys ? find_member(options->keys[i], member->name)
-		                                : NULL;
+	for (unsigned i = 0; i < query->nr_keys; i++) {
+		other = query->keys[i] & keys ? find_member(query->keys[i], member->name) : NULL;
 		if (other && i < k)
 			return;
 		last = other ? other : last;
@@ -133,38 +132,36 @@ static void put_member(const struct row_json *out, const struct report_options *
 	last->put(out, last);
 }
 
-static bool put_keys(const struct row_json *out, const struct report_options *options,
-                     unsigned keys)
+static bool put_keys(const struct row_json *out, const struct view_query *query, unsigned keys)
 {
 	bool has_comm = false;
 
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		if (!(options->keys[k] & keys))
+	for (unsigned k = 0; k < query->nr_keys; k++) {
+		if (!(query->keys[k] & keys))
 			continue;
-		has_comm |= find_member(options->keys[k], "comm") != NULL;
+		has_comm |= find_member(query->keys[k], "comm") != NULL;
 		for (size_t i = 0; i < NR_MEMBERS; i++)
-			if (members[i].key == options->keys[k])
-				put_member(out, options, keys, k, &members[i]);
+			if (members[i].key == query->keys[k])
+				put_member(out, query, keys, k, &members[i]);
 	}
 	return has_comm;
 }
 
 void report_keys_json(struct json_writer *json, const struct profile *profile,
-                      const struct profile_row *row, const struct report_options *options,
-                      unsigned keys)
+                      const struct profile_row *row, const struct view_query *query, unsigned keys)
 {
-	put_keys(&(struct row_json){json, profile, row, NULL, NULL}, options, keys);
+	put_keys(&(struct row_json){json, profile, row, NULL, NULL}, query, keys);
 }
 
 void report_row_json(struct json_writer *json, const struct profile *profile,
-                     const struct profile_row *row, const struct report_options *options,
+                     const struct profile_row *row, const struct view_query *query,
                      const char *symbol)
 {
 	const struct profile_unsampled *unsampled =
 		row->name == PROFILE_NONE ? report_unsampled(profile, row->class) : NULL;
 	const struct row_json out = {json, profile, row, unsampled, symbol};
 
-	if (!put_keys(&out, options, UINT32_MAX) && unsampled)
+	if (!put_keys(&out, query, UINT32_MAX) && unsampled)
 		json_text(json, "comm", trace_string(profile->trace, unsampled->comm));
 	if (unsampled)
 		json_flag(json, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",

@@ -6,19 +6,18 @@
 #include "output/views/query.h"
 
 /*
- * Writes the members of those keys of the options that are among `keys`: "symbol", or "pid", "tid"
+ * Writes the members of those keys of the query that are among `keys`: "symbol", or "pid", "tid"
  * and "comm", or "file" and "line", and so on.
  */
 void report_keys_json(struct json_writer *json, const struct profile *profile,
-                      const struct profile_row *row, const struct report_options *options,
-                      unsigned keys);
+                      const struct profile_row *row, const struct view_query *query, unsigned keys);
 
 /*
- * Writes all keys of the options, and of unsampled weight that it is "unsampled" or "unobserved".
+ * Writes all keys of the query, and of unsampled weight that it is "unsampled" or "unobserved".
  * symbol: of a comparison: the name that its function has in all runs; else NULL.
  */
 void report_row_json(struct json_writer *json, const struct profile *profile,
-                     const struct profile_row *row, const struct report_options *options,
+                     const struct profile_row *row, const struct view_query *query,
                      const char *symbol);
 
 #endif

@@ -1,5 +1,5 @@
 #include "trace/rank_rows.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/report/report_annotation.h"
 #include "output/report/report_columns.h"
 #include "output/report/report_counters.h"
@@ -41,13 +41,13 @@ static void measure(struct table_text *table, char *text)
 	const struct report_options *options = table->options;
 
 	report_columns_init(&table->columns, options);
-	for (unsigned k = 0; k < options->nr_keys; k++) {
+	for (unsigned k = 0; k < options->query.nr_keys; k++) {
 		for (uint32_t i = 0; i < table->rows->nr; i++) {
 			const struct profile_row row = table_row(table, i);
 
 			report_columns_note(
 				&table->columns, k,
-				report_cell(table->profile, &row, options->keys[k], text));
+				report_cell(table->profile, &row, options->query.keys[k], text));
 		}
 	}
 	report_columns_fit(&table->columns, ROW_COLUMNS + report_counters_width(table->counters));
@@ -85,10 +85,10 @@ static void put_row(const struct table_text *table, uint32_t i, char *text)
 		row.name == PROFILE_NONE
 			? NULL
 			: profile_counts_of(&table->profile->row_counts, of->row)->self);
-	for (unsigned k = 0; k < table->options->nr_keys; k++)
+	for (unsigned k = 0; k < table->options->query.nr_keys; k++)
 		report_columns_put(
 			table->to, &table->columns, k,
-			report_cell(table->profile, &row, table->options->keys[k], text));
+			report_cell(table->profile, &row, table->options->query.keys[k], text));
 	fputc('\n', table->to);
 }
 
@@ -96,7 +96,7 @@ static void put_rest(const struct table_text *table)
 {
 	uint32_t nr = table->rows->nr_more, nr_folded = table->rows->nr_folded;
 
-	if (!nr || table->options->quiet)
+	if (!nr || table->options->style.quiet)
 		return;
 	fprintf(table->to, "%s%6.2f%%  in %u more row%s", paint(table->options, DIM),
 	        percent((double)table->rows->self_more, table->whole), nr, plural(nr));
@@ -115,7 +115,7 @@ static int put_table(struct table_text *table)
 	if (!text)
 		return -ENOMEM;
 	measure(table, text);
-	if (!table->options->quiet)
+	if (!table->options->style.quiet)
 		put_titles(table);
 	for (uint32_t i = 0; i < table->rows->nr; i++)
 		put_row(table, i, text);
@@ -184,14 +184,14 @@ static int put_threads(struct table_text *table)
 		table->whole = report_class_whole(profile, order[i]);
 		if (!table->whole)
 			continue;
-		if (shown++ < table->options->limit) {
+		if (shown++ < table->options->query.limit) {
 			err = put_thread(table, order[i], shown == 1, text);
 			continue;
 		}
 		nr_commands += report_unsampled(profile, order[i]) != NULL;
 		nr_hidden++;
 	}
-	if (!table->options->quiet && !err)
+	if (!table->options->style.quiet && !err)
 		put_hidden(table, nr_hidden - nr_commands, nr_commands);
 	rank_rows_fini(&table->ranks);
 	free(order);
@@ -210,7 +210,7 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 {
 	struct report_rows rows;
 	struct counter_columns counters;
-	int err = report_rows_init(&rows, profile, options);
+	int err = report_rows_init(&rows, profile, &options->query);
 	struct table_text table = {
 		.to = to,
 		.options = options,
@@ -222,7 +222,7 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 
 	counter_columns_init(&counters, profile->trace, profile->config.event);
 	if (!err)
-		err = options->per_thread ? put_threads(&table) : put_all(&table);
+		err = options->query.per_thread ? put_threads(&table) : put_all(&table);
 	report_rows_fini(&rows);
 	return err;
 }
@@ -245,9 +245,9 @@ void report_warning_text(void *arg, const char *text)
 static int put_profile(FILE *to, const struct profile *profile,
                        const struct report_options *options, const struct profile_view *view)
 {
-	if (options->annotate)
+	if (options->query.annotate)
 		return report_annotation_text(to, profile, options);
-	if (report_shows_callers(options))
+	if (query_has_trees(&options->query))
 		return report_text_tree(to, profile, options, view);
 	return put_tables(to, profile, options);
 }
@@ -260,7 +260,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 	struct warning_text warning = {.to = to, .options = options};
 	int err = 0;
 
-	profile = report_profile(trace, event, options, &view);
+	profile = report_profile(trace, event, &options->query, &view);
 	if (!profile)
 		return -errno;
 	if (has_head(options)) {
@@ -268,7 +268,7 @@ static int put_event(FILE *to, const struct trace *trace, uint32_t event,
 
 		report_head_event(to, &amount);
 		err = report_head_part(to, &amount);
-		if (report_shows_callers(options))
+		if (query_has_trees(&options->query))
 			warnings_of_callers(trace, report_warning_text, &warning);
 		warnings_of_profile(profile, report_warning_text, &warning);
 		fputc('\n', to);
@@ -290,17 +290,18 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 		warnings_of_run(trace, report_warning_text, &warning);
 	}
 	for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
-		if (options->event != TRACE_ALL_EVENTS && options->event != i)
+		if (options->query.event != TRACE_ALL_EVENTS && options->query.event != i)
 			continue;
-		if (i && options->event == TRACE_ALL_EVENTS)
+		if (i && options->query.event == TRACE_ALL_EVENTS)
 			fputc('\n', to);
 		err = put_event(to, trace, i, options);
 	}
 	/*
 	 * Calls follow a table only. A user who asked for trees, threads or code gets nothing else.
 	 */
-	if (!err && report_has_calls(trace, options) && has_head(options) && !options->tree &&
-	    !options->per_thread && !options->annotate && options->direction == PROFILE_ALL)
+	if (!err && job_has_calls(trace, &options->query) && has_head(options) &&
+	    !options->query.tree && !options->query.per_thread && !options->query.annotate &&
+	    options->query.direction == PROFILE_ALL)
 		err = report_calls_text(to, trace, options);
 	return err;
 }

@@ -3,7 +3,7 @@
 #define OUTPUT_REPORT_REPORT_TEXT_H
 
 #include "output/profile/profile_view.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
@@ -14,13 +14,13 @@
 
 static inline const char *paint(const struct report_options *options, const char *color)
 {
-	return options->color ? color : "";
+	return options->style.color ? color : "";
 }
 
 /* Whether there are lines above a table. */
 static inline bool has_head(const struct report_options *options)
 {
-	return !options->quiet && !options->no_header;
+	return !options->style.quiet && !options->style.no_header;
 }
 
 static inline double percent(double part, uint64_t whole)
@@ -37,9 +37,9 @@ static inline double percent_error(double error, uint64_t whole)
 /* Columns for a name behind `used` others on a terminal; 0: it is none, and nothing is cut. */
 static inline unsigned room_behind(const struct report_options *options, unsigned used)
 {
-	if (!options->width)
+	if (!options->style.width)
 		return 0;
-	return options->width > used + MIN_COLUMN ? options->width - used : MIN_COLUMN;
+	return options->style.width > used + MIN_COLUMN ? options->style.width - used : MIN_COLUMN;
 }
 
 /* Prints a warning: a warning_fn, whose arg is this. */

@@ -51,7 +51,7 @@ static void put_titles(const struct tree_text *tree)
 		[PROFILE_CALLEES] = {"   total     of it      self", "calls"},
 	};
 
-	if (tree->options->quiet)
+	if (tree->options->style.quiet)
 		return;
 	fprintf(tree->to, "%s%s", paint(tree->options, BOLD), titles[tree->view->direction][0]);
 	report_counters_titles(tree->to, tree->counters);
@@ -114,14 +114,15 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 	const struct report_options *options = tree->options;
 	bool first = true;
 
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		if (!is_label(tree->of->profile, options->keys[k]))
+	for (unsigned k = 0; k < options->query.nr_keys; k++) {
+		if (!is_label(tree->of->profile, options->query.keys[k]))
 			continue;
 		if (!first)
 			fputs("  ", tree->to);
-		report_cell_put(tree->to, options->keys[k],
-		                report_cell(tree->of->profile, row, options->keys[k], tree->text),
-		                width);
+		report_cell_put(
+			tree->to, options->query.keys[k],
+			report_cell(tree->of->profile, row, options->query.keys[k], tree->text),
+			width);
 		first = false;
 	}
 	if (with_module) {
@@ -155,7 +156,7 @@ static bool told(const struct tree_text *tree, const struct report_branch *branc
 {
 	if (!branch->nr)
 		return true;
-	if (tree->options->quiet)
+	if (tree->options->style.quiet)
 		return false;
 	return branch->total >= tree->tree->least || (alone && !branch->parent);
 }
@@ -209,10 +210,10 @@ static void put_class_title(const struct tree_text *tree, const struct profile_c
 	bool first = true;
 
 	fprintf(tree->to, "\n%s", paint(tree->options, BOLD));
-	for (unsigned k = 0; k < tree->options->nr_keys; k++) {
-		if (!(tree->options->keys[k] & PROFILE_CLASS_KEYS))
+	for (unsigned k = 0; k < tree->options->query.nr_keys; k++) {
+		if (!(tree->options->query.keys[k] & PROFILE_CLASS_KEYS))
 			continue;
-		put_class_key(tree, class, tree->options->keys[k], first);
+		put_class_key(tree, class, tree->options->query.keys[k], first);
 		first = false;
 	}
 	if (first)
@@ -229,7 +230,7 @@ static int put_class(struct tree_text *tree, uint32_t number)
 	int err = profile_trees_make(tree->of, number);
 
 	if (!err)
-		err = report_tree_init(&branches, tree->of, tree->options, tree->view);
+		err = report_tree_init(&branches, tree->of, &tree->options->query, tree->view);
 	if (err)
 		return err;
 	tree->tree = &branches;
@@ -286,7 +287,7 @@ static void put_view(const struct tree_text *tree)
 	const struct profile_view *view = tree->view;
 	char amount[TEXT_SIZE];
 
-	if (tree->options->quiet)
+	if (tree->options->style.quiet)
 		return;
 	fputs(view->direction == PROFILE_CALLERS ? "callers of " : "callees of ", tree->to);
 	report_cell_put(tree->to, PROFILE_BY_SYMBOL, view->function,

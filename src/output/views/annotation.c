@@ -20,7 +20,7 @@
 struct collector {
 	struct annotation *annotation;
 	const struct profile *profile;
-	const struct report_options *options;
+	const struct view_query *query;
 	struct map64 by_frame; /* index of its place, or ELSEWHERE */
 	char *text;
 };
@@ -30,16 +30,16 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
                       struct trace_source *source)
 {
 	const struct trace *trace = collector->annotation->trace;
-	const char *function = collector->options->function;
+	const char *function = collector->query->function;
 	struct trace_source chain[TRACE_MAX_CHAIN];
 	size_t nr = trace_inline_chain(trace, frame, chain);
 
 	*source = (struct trace_source){0};
 	if (nr)
-		*source = chain[collector->options->no_inline ? nr - 1 : 0];
+		*source = chain[collector->query->no_inline ? nr - 1 : 0];
 	if (function_name_is_in(frame_symbol(trace, frame, collector->text), function))
 		return true;
-	for (size_t i = 0; i + 1 < nr && !collector->options->no_inline; i++)
+	for (size_t i = 0; i + 1 < nr && !collector->query->no_inline; i++)
 		if (function_name_is_in(trace_string(trace, chain[i].function), function))
 			return true;
 	return false;
@@ -94,10 +94,9 @@ static int compare_places(const void *a, const void *b)
 }
 
 static int collect(struct annotation *annotation, const struct profile *profile,
-                   const struct report_options *options)
+                   const struct view_query *query)
 {
-	struct collector collector = {annotation, profile, options,
-	                              .text = malloc(FRAME_TEXT_SIZE)};
+	struct collector collector = {annotation, profile, query, .text = malloc(FRAME_TEXT_SIZE)};
 	int err = -ENOMEM;
 
 	if (collector.text)
@@ -386,7 +385,7 @@ const char *annotation_source(const struct annotation *annotation, const struct 
 }
 
 int annotation_init(struct annotation *annotation, const struct profile *profile,
-                    const struct report_options *options)
+                    const struct view_query *query)
 {
 	int err;
 
@@ -396,9 +395,9 @@ int annotation_init(struct annotation *annotation, const struct profile *profile
 	};
 	if (!annotation->aside)
 		return -ENOMEM;
-	err = collect(annotation, profile, options);
+	err = collect(annotation, profile, query);
 	if (!err)
-		err = make_lines(annotation, options->limit);
+		err = make_lines(annotation, query->limit);
 	return err ? err : make_codes(annotation);
 }
 

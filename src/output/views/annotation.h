@@ -19,7 +19,7 @@ struct hot_place {
 	uint64_t self, samples;
 	uint32_t file, line; /* file: string; 0: not known */
 	uint32_t size;       /* of an instruction; 0: an address alone */
-	bool hottest;        /* one of as many as options limit */
+	bool hottest;        /* one of as many as query limit */
 };
 
 struct hot_line {
@@ -51,11 +51,11 @@ struct annotation {
 };
 
 /*
- * Annotates the function that the options name, with the profile's event and weights. Its code is
+ * Annotates the function that the query name, with the profile's event and weights. Its code is
  * read where it is available. Returns 0, -ENOMEM, -EBADMSG; call annotation_fini() in any case.
  */
 int annotation_init(struct annotation *annotation, const struct profile *profile,
-                    const struct report_options *options);
+                    const struct view_query *query);
 void annotation_fini(struct annotation *annotation);
 
 /* The end of the lines of the same file as the one at `first`. */

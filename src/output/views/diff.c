@@ -42,18 +42,17 @@ static const char *function_cell(const struct sightings *seen, const struct prof
  * memory.
  */
 static char *row_cells(const struct sightings *seen, const struct profile *profile,
-                       const struct profile_row *row, const struct report_options *options,
-                       char *text)
+                       const struct profile_row *row, const struct view_query *query, char *text)
 {
 	char *cells = NULL;
 	size_t size = 0;
 
-	for (unsigned k = 0; k < options->nr_keys; k++) {
-		const char *cell = report_cell(profile, row, options->keys[k], text);
+	for (unsigned k = 0; k < query->nr_keys; k++) {
+		const char *cell = report_cell(profile, row, query->keys[k], text);
 		size_t more;
 		char *grown;
 
-		if (options->keys[k] == PROFILE_BY_SYMBOL)
+		if (query->keys[k] == PROFILE_BY_SYMBOL)
 			cell = function_cell(seen, profile, row, cell);
 		more = strlen(cell) + 1;
 		grown = realloc(cells, size + more);
@@ -101,7 +100,7 @@ static int compare_changes(const void *a, const void *b, void *nr_keys)
 }
 
 static int see_run(struct sightings *seen, const struct diff *diff, unsigned side, unsigned run,
-                   const struct report_options *options, char *text)
+                   const struct view_query *query, char *text)
 {
 	const struct profile *profile = diff->runs[side].profiles[run];
 
@@ -110,7 +109,7 @@ static int see_run(struct sightings *seen, const struct diff *diff, unsigned sid
 
 		if (!profile->rows[i].self)
 			continue;
-		cells = row_cells(seen, profile, &profile->rows[i], options, text);
+		cells = row_cells(seen, profile, &profile->rows[i], query, text);
 		if (!cells)
 			return -ENOMEM;
 		seen->rows[seen->nr++] = (struct sighting){cells, side, run, i};
@@ -128,8 +127,7 @@ static size_t most_rows(const struct diff *diff)
 	return sum;
 }
 
-static int see_all(struct sightings *seen, const struct diff *diff,
-                   const struct report_options *options)
+static int see_all(struct sightings *seen, const struct diff *diff, const struct view_query *query)
 {
 	char *text = malloc(CELL_SIZE);
 	unsigned keys = 0;
@@ -137,16 +135,16 @@ static int see_all(struct sightings *seen, const struct diff *diff,
 
 	*seen = (struct sightings){
 		.rows = calloc(most_rows(diff), sizeof(*seen->rows)),
-		.nr_keys = options->nr_keys,
+		.nr_keys = query->nr_keys,
 	};
-	for (unsigned k = 0; k < options->nr_keys; k++)
-		keys |= options->keys[k];
+	for (unsigned k = 0; k < query->nr_keys; k++)
+		keys |= query->keys[k];
 	err = diff_names_init(&seen->names, diff->runs, keys);
 	if (!text || !seen->rows)
 		err = -ENOMEM;
 	for (unsigned side = 0; side < DIFF_SIDES && !err; side++)
 		for (unsigned run = 0; run < diff->runs[side].nr && !err; run++)
-			err = see_run(seen, diff, side, run, options, text);
+			err = see_run(seen, diff, side, run, query, text);
 	free(text);
 	if (!err)
 		ARRAY_SORT_WITH(seen->rows, seen->nr, compare_sightings, &seen->nr_keys);
@@ -319,13 +317,13 @@ static void match(struct diff *diff, struct sightings *seen, bool shares)
 }
 
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
-              const struct report_options *options, bool shares)
+              const struct view_query *query, bool shares)
 {
 	struct sightings seen;
 	int err;
 
 	*diff = (struct diff){.runs = {runs[DIFF_BEFORE], runs[DIFF_AFTER]}};
-	err = see_all(&seen, diff, options);
+	err = see_all(&seen, diff, query);
 	diff->rows = calloc(seen.nr + 1, sizeof(*diff->rows));
 	if (!diff->rows)
 		err = -ENOMEM;

@@ -48,13 +48,13 @@ struct diff {
 };
 
 /*
- * Compares profiles that were made with the keys of the options. The profiles must outlive the
+ * Compares profiles that were made with the keys of the query. The profiles must outlive the
  * diff. Only self weights are compared. A value is a weight, scaled so that the weights add up to
  * the kernel's exact total where samples cover most of it; with `shares` it is a percentage of the
  * run's weight. Returns 0 or -ENOMEM; call diff_fini() in either case.
  */
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
-              const struct report_options *options, bool shares);
+              const struct view_query *query, bool shares);
 void diff_fini(struct diff *diff);
 
 static inline bool diff_has_one_run_each(const struct diff *diff)

@@ -6,25 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-int job_init_calls(struct job *job, const struct trace *trace, const struct report_options *options)
+int job_init_calls(struct job *job, const struct trace *trace, const struct view_query *query)
 {
 	int err;
 
-	*job = (struct job){.trace = trace, .options = options};
+	*job = (struct job){.trace = trace, .query = query};
 	err = rank_rows_init(&job->rows, trace);
-	return err ? err : call_sums_init(&job->calls, trace, &job->rows, options->selection);
+	return err ? err : call_sums_init(&job->calls, trace, &job->rows, query->selection);
 }
 
-int job_init(struct job *job, const struct trace *trace, const struct report_options *options)
+int job_init(struct job *job, const struct trace *trace, const struct view_query *query)
 {
-	int err = job_init_calls(job, trace, options);
+	int err = job_init_calls(job, trace, query);
 
-	return err ? err : rank_sums_init(&job->samples, trace, &job->rows, options);
+	return err ? err : rank_sums_init(&job->samples, trace, &job->rows, query);
 }
 
-int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options)
+int job_init_mpi(struct job *job, const struct trace *trace, const struct view_query *query)
 {
-	int err = job_init(job, trace, options);
+	int err = job_init(job, trace, query);
 
 	if (!err && !job->rows.nr && !job->samples.nr_contexts && !trace_has_calls(trace))
 		err = -ENODATA;
@@ -88,14 +88,14 @@ struct call_link *job_links(const struct job *job, uint32_t *nr)
 	if (job_highest_rank(job) < JOB_MATRIX_RANKS)
 		return links;
 	ARRAY_SORT(links, *nr, compare_by_bytes);
-	if (*nr > job->options->limit)
-		*nr = job->options->limit;
+	if (*nr > job->query->limit)
+		*nr = job->query->limit;
 	return links;
 }
 
-bool report_has_calls(const struct trace *trace, const struct report_options *options)
+bool job_has_calls(const struct trace *trace, const struct view_query *query)
 {
-	return trace_has_calls(trace) && !selection_chooses_cpus(options->selection);
+	return trace_has_calls(trace) && !selection_chooses_cpus(query->selection);
 }
 
 void job_fini(struct job *job)

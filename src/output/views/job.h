@@ -10,27 +10,25 @@
 #include "output/views/call_callers.h"
 #include "output/views/call_sums.h"
 #include "output/views/rank_sums.h"
-#include "output/text/json_writer.h"
 #include "output/views/query.h"
 #include "output/profile/warnings.h"
 
 /* The data of the reports. */
 struct job {
 	const struct trace *trace;
-	const struct report_options *options;
+	const struct view_query *query;
 	struct rank_rows rows;
 	struct call_sums calls;
-	struct rank_sums samples; /* of the options' event, or the first one; of reports by rank */
+	struct rank_sums samples;    /* of the query' event, or the first one; of reports by rank */
 	struct call_callers callers; /* of reports on MPI alone */
 };
 
 /* The calls by themselves. 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
-int job_init_calls(struct job *job, const struct trace *trace,
-                   const struct report_options *options);
+int job_init_calls(struct job *job, const struct trace *trace, const struct view_query *query);
 /* The same with samples. */
-int job_init(struct job *job, const struct trace *trace, const struct report_options *options);
+int job_init(struct job *job, const struct trace *trace, const struct view_query *query);
 /* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
-int job_init_mpi(struct job *job, const struct trace *trace, const struct report_options *options);
+int job_init_mpi(struct job *job, const struct trace *trace, const struct view_query *query);
 void job_fini(struct job *job);
 
 /* Calls fn with the warnings of the run, and with one if the trace lacks some ranks. */
@@ -42,26 +40,10 @@ void job_warnings(const struct job *job, warning_fn *fn, void *arg);
 int32_t job_highest_rank(const struct job *job);
 /*
  * Returns the senders and receivers of messages. The caller frees them; NULL: no memory. Where a
- * matrix would be too wide, they are sorted by bytes, most first, and cut to the options' limit.
+ * matrix would be too wide, they are sorted by bytes, most first, and cut to the query' limit.
  */
 struct call_link *job_links(const struct job *job, uint32_t *nr);
 
-/* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
-int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
-                      const struct report_options *options);
-int report_ranks_json(FILE *to, const struct trace *trace, const struct report_options *options);
-
-/* Time in MPI by rank, call and context, and who sent how much to whom; -ENODATA: no MPI. */
-int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
-                    const struct report_options *options);
-int report_mpi_json(FILE *to, const struct trace *trace, const struct report_options *options);
-
 /* Whether an ordinary report has calls, too: not that of some CPUs, for calls know none. */
-bool report_has_calls(const struct trace *trace, const struct report_options *options);
-/* Prints the calls below the table of an ordinary report. Returns 0, -ENOMEM, -EBADMSG. */
-int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
-/* Writes these calls as a JSON member. The same. */
-int report_calls_json(struct json_writer *json, const struct trace *trace,
-                      const struct report_options *options);
-
+bool job_has_calls(const struct trace *trace, const struct view_query *query);
 #endif

@@ -1,22 +1,18 @@
-/* Reports: what a profile says, for people and for programs. */
+/* The part of a trace that a view is about, and how much of it is wanted. */
 #ifndef OUTPUT_VIEWS_QUERY_H
 #define OUTPUT_VIEWS_QUERY_H
 
 #include "output/profile/profile_view.h"
 
-#include <stdio.h>
+#define VIEW_MAX_KEYS 16 /* more than there are */
 
-#define REPORT_MAX_KEYS 16 /* more than there are */
-
-struct report_options {
+struct view_query {
 	uint32_t event; /* TRACE_ALL_EVENTS: every one has its own table */
-	enum profile_keys keys[REPORT_MAX_KEYS];
+	enum profile_keys keys[VIEW_MAX_KEYS];
 	unsigned nr_keys;                  /* columns, in this order */
 	bool by_total;                     /* rows go by total, not by self */
 	bool per_thread;                   /* a table for every thread */
 	bool tree;                         /* call paths from the roots down, instead of a table */
-	bool no_header;                    /* columns' names alone */
-	bool quiet;                        /* rows alone */
 	const struct selection *selection; /* NULL: the whole run */
 	uint32_t limit;                    /* rows of a table; UINT32_MAX: all */
 	bool all;                          /* small branches of trees, too */
@@ -29,20 +25,12 @@ struct report_options {
 	bool no_inline;     /* what was inlined belongs to the function around it */
 	bool self_alone;    /* neither totals nor call paths are wanted */
 	bool sampled_alone; /* nor what exact totals of commands say */
-	unsigned width;     /* columns of the terminal; 0: it is none, nothing is cut */
-	bool color;
 };
 
 /* Trees, callers or callees, in place of or beside a table. */
-static inline bool report_shows_callers(const struct report_options *options)
+static inline bool query_has_trees(const struct view_query *query)
 {
-	return options->tree || options->direction != PROFILE_ALL;
+	return query->tree || query->direction != PROFILE_ALL;
 }
-
-/* Prints to `to`. 0, -ENOMEM, -EBADMSG; write errors are for the caller to find. */
-int report_text(FILE *to, const struct trace *trace, const char *name,
-                const struct report_options *options);
-/* One JSON object in one line. */
-int report_json(FILE *to, const struct trace *trace, const struct report_options *options);
 
 #endif

@@ -258,18 +258,18 @@ static int sum_contexts(struct rank_sums *sums)
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   const struct report_options *options)
+                   const struct view_query *query)
 {
 	int err;
 
 	*sums = (struct rank_sums){
 		.trace = trace,
 		.rows = rows,
-		.event = options->event == TRACE_ALL_EVENTS ? 0 : options->event,
-		.selection = options->selection,
+		.event = query->event == TRACE_ALL_EVENTS ? 0 : query->event,
+		.selection = query->selection,
 	};
 	if (paths_init(&sums->paths, trace,
-	               options->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION))
+	               query->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION))
 		return -ENOMEM;
 	sums->weights = calloc(rows->nr + 1UL, sizeof(*sums->weights));
 	sums->mpi = calloc(rows->nr + 1UL, sizeof(*sums->mpi));

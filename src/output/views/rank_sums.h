@@ -58,11 +58,11 @@ struct rank_sums {
 };
 
 /*
- * The samples that the options are about: of their event, or the first one, and in their part.
+ * The samples that the query are about: of their event, or the first one, and in their part.
  * 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
  */
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
-                   const struct report_options *options);
+                   const struct view_query *query);
 void rank_sums_fini(struct rank_sums *sums);
 
 #endif

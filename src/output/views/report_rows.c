@@ -39,7 +39,7 @@ static int compare_rows(const void *a, const void *b, void *arg)
 	const struct class_row *x = a, *y = b;
 	int self = ORDER(row_self(rows->profile, y), row_self(rows->profile, x));
 	int total = ORDER(y->total, x->total);
-	int order = rows->options->by_total ? total ?: self : self ?: total;
+	int order = rows->query->by_total ? total ?: self : self ?: total;
 
 	return order ?: ORDER(x->order, y->order);
 }
@@ -47,11 +47,11 @@ static int compare_rows(const void *a, const void *b, void *arg)
 /* --- rows ------------------------------------------------------------------------------------- */
 
 int report_rows_init(struct report_rows *rows, const struct profile *profile,
-                     const struct report_options *options)
+                     const struct view_query *query)
 {
 	int err;
 
-	*rows = (struct report_rows){.profile = profile, .options = options};
+	*rows = (struct report_rows){.profile = profile, .query = query};
 	err = profile_trees_init(&rows->trees, profile);
 	return err ? err : class_rows_init(&rows->of_class, &rows->trees);
 }
@@ -67,9 +67,9 @@ void report_rows_fini(struct report_rows *rows)
 static bool is_shown(const struct report_rows *rows, uint32_t number)
 {
 	const struct class_row *row = &rows->rows[number];
-	uint64_t weight = rows->options->by_total ? row->total : row_self(rows->profile, row);
+	uint64_t weight = rows->query->by_total ? row->total : row_self(rows->profile, row);
 
-	return number < rows->options->limit && weight >= rows->least;
+	return number < rows->query->limit && weight >= rows->least;
 }
 
 /* Keeps the first rows, as many as are shown. */
@@ -83,7 +83,7 @@ static void sort_rows(struct report_rows *rows)
 /* Where many are more than are shown, those that are not make room. */
 static int make_room(struct report_rows *rows)
 {
-	if (rows->nr == rows->room && rows->nr / 2 > rows->options->limit)
+	if (rows->nr == rows->room && rows->nr / 2 > rows->query->limit)
 		sort_rows(rows);
 	return ARRAY_RESERVE(rows->rows, rows->room, rows->nr + 1);
 }
@@ -158,8 +158,8 @@ static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uin
 {
 	int err;
 
-	rows->least = (uint64_t)(rows->options->least * (double)whole);
-	err = add_classes(rows, first, end, rows->options->fold);
+	rows->least = (uint64_t)(rows->query->least * (double)whole);
+	err = add_classes(rows, first, end, rows->query->fold);
 	if (!err && rows->nr_folded && rows->nr_folded == rows->nr_more && !rows->nr)
 		err = add_classes(rows, first, end, false);
 	sort_rows(rows);

@@ -8,7 +8,7 @@
 /* The first rows that anything was spent in, by self or total. */
 struct report_rows {
 	const struct profile *profile;
-	const struct report_options *options;
+	const struct view_query *query;
 	struct class_row *rows;
 	uint32_t nr, room;
 	uint64_t least;     /* of those that are shown */
@@ -23,11 +23,11 @@ struct report_rows {
 
 /* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
 int report_rows_init(struct report_rows *rows, const struct profile *profile,
-                     const struct report_options *options);
+                     const struct view_query *query);
 void report_rows_fini(struct report_rows *rows);
 
 /*
- * These make the rows of all classes, or of one, as many as the options allow. They return 0 or
+ * These make the rows of all classes, or of one, as many as the query allow. They return 0 or
  * -ENOMEM.
  */
 int report_rows_of_all(struct report_rows *rows);

@@ -20,13 +20,13 @@ static int compare_branches(const void *a, const void *b)
 	               ?: ORDER(x->unsampled, y->unsampled);
 }
 
-static uint64_t least_of(const struct profile *profile, const struct report_options *options,
+static uint64_t least_of(const struct profile *profile, const struct view_query *query,
                          const struct profile_view *view)
 {
 	uint64_t whole = view->direction == PROFILE_ALL ? profile->total : view->total;
-	double share = options->least > 0 ? options->least : SMALL_SHARE;
+	double share = query->least > 0 ? query->least : SMALL_SHARE;
 
-	return options->all ? 0 : (uint64_t)(share * (double)whole);
+	return query->all ? 0 : (uint64_t)(share * (double)whole);
 }
 
 static bool shown(const struct path_node *node, uint64_t least)
@@ -168,10 +168,10 @@ static uint32_t *find_depths(const struct profile_trees *of)
 }
 
 int report_tree_init(struct report_tree *tree, const struct profile_trees *of,
-                     const struct report_options *options, const struct profile_view *view)
+                     const struct view_query *query, const struct profile_view *view)
 {
-	uint64_t least = least_of(of->profile, options, view);
-	uint32_t max_depth = options->max_depth;
+	uint64_t least = least_of(of->profile, query, view);
+	uint32_t max_depth = query->max_depth;
 	uint32_t *sums = calloc(of->nr + 1UL, sizeof(*sums));
 	uint32_t *depths = find_depths(of);
 	int err = -ENOMEM;

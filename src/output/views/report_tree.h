@@ -24,13 +24,13 @@ struct report_tree {
 };
 
 /*
- * The branches that the options want, of the whole profile or of a view, as report_profile() made
+ * The branches that the query want, of the whole profile or of a view, as report_profile() made
  * it. In the former what was not sampled is among the roots, unless each class has a tree. Stacks
  * that only a file pretends end somewhere, so that whoever goes down may do so by recursion. 0 or
  * -ENOMEM.
  */
 int report_tree_init(struct report_tree *tree, const struct profile_trees *of,
-                     const struct report_options *options, const struct profile_view *view);
+                     const struct view_query *query, const struct profile_view *view);
 void report_tree_fini(struct report_tree *tree);
 
 /* The branches below a node (its children): the first, and how many. */

@@ -2,7 +2,7 @@
 
 #include "output/profile/counter_columns.h"
 #include "output/profile/profile.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/views/report_profile.h"
 #include "output/profile/thread_shares.h"
 #include "output/profile/warnings.h"
@@ -327,13 +327,13 @@ static void check_view(const struct trace *trace, enum profile_direction directi
                        const uint64_t *expected)
 {
 	struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-		.nr_keys = 2,
-		.direction = direction,
-		.function = "app+0x2",
+		.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+		.query.nr_keys = 2,
+		.query.direction = direction,
+		.query.function = "app+0x2",
 	};
 	struct profile_view view;
-	struct profile *profile = report_profile(trace, 0, &options, &view);
+	struct profile *profile = report_profile(trace, 0, &options.query, &view);
 
 	assert_non_null(profile);
 	assert_true(view.total > 0);
@@ -394,11 +394,11 @@ static void tables_show_counters(void **state)
 {
 	struct run r = {.leader = "cycles", .unit = TRACE_COUNT, .names = told_names, .nr = 2};
 	const struct report_options options = {
-		.event = TRACE_ALL_EVENTS,
-		.keys = {PROFILE_BY_SYMBOL},
-		.nr_keys = 1,
-		.limit = UINT32_MAX,
-		.no_header = true,
+		.query.event = TRACE_ALL_EVENTS,
+		.query.keys = {PROFILE_BY_SYMBOL},
+		.query.nr_keys = 1,
+		.query.limit = UINT32_MAX,
+		.style.no_header = true,
 	};
 	struct trace *trace;
 	char *text = NULL;

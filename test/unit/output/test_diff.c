@@ -4,17 +4,18 @@
 
 #include <json-c/json.h>
 
+#include "output/report/report.h"
 #include "output/report/dump.h"
 #include "output/report/report_diff.h"
 
 #include <math.h>
 
 static const struct report_options by_symbol = {
-	.event = TRACE_ALL_EVENTS,
-	.keys = {PROFILE_BY_SYMBOL},
-	.nr_keys = 1,
-	.limit = UINT32_MAX,
-	.quiet = true,
+	.query.event = TRACE_ALL_EVENTS,
+	.query.keys = {PROFILE_BY_SYMBOL},
+	.query.nr_keys = 1,
+	.query.limit = UINT32_MAX,
+	.style.quiet = true,
 };
 
 /* The functions, 16 bytes each. */
@@ -89,7 +90,7 @@ static struct diff_row *rows_of(struct diff_report *report)
 	struct report_options options = by_symbol;
 	struct diff_row *rows = NULL;
 
-	options.event = 0;
+	options.query.event = 0;
 	report->options = &options;
 	assert_int_equal(report_diff_walk(report, keep, &rows), 0);
 	return rows;
@@ -180,7 +181,7 @@ static void names_are_told_in_full(void **state)
 	free_rows(rows);
 	assert_int_equal(report_text(page_open(&page), before.trace, "x", &by_symbol), 0);
 	expect_names(&page);
-	assert_int_equal(report_json(page_open(&page), before.trace, &by_symbol), 0);
+	assert_int_equal(report_json(page_open(&page), before.trace, &by_symbol.query), 0);
 	expect_names(&page);
 	assert_int_equal(dump_text(page_open(&page), before.trace), 0);
 	expect_names(&page);
@@ -477,8 +478,8 @@ static char *text_of_runs(char *second)
 	report.sides[DIFF_BEFORE] = record_runs(&before, "a", (unsigned[]){90, 110}, 2);
 	report.sides[DIFF_AFTER] = record_runs(&after, "a", (unsigned[]){100}, 1);
 	before.names[1] = second;
-	options.event = 0;
-	options.quiet = false;
+	options.query.event = 0;
+	options.style.quiet = false;
 	assert_int_equal(report_diff_text(page_open(&page), &report), 0);
 	end_all(&before);
 	end_all(&after);
@@ -606,19 +607,19 @@ static void programs_get_fields(void **state)
 	record(&after, "aab", 100);
 	with_lines(&before, "one");
 	with_lines(&after, "two");
-	options.event = 0;
-	options.keys[0] = PROFILE_BY_LINE;
+	options.query.event = 0;
+	options.query.keys[0] = PROFILE_BY_LINE;
 	expect_keys(&report, "[{'file': null, 'line': null}, {'file': 'x.c', 'line': 7}, "
 	                     "{'file': null, 'line': null, 'comm': 'fork', 'unsampled': true}, "
 	                     "{'file': null, 'line': null, 'comm': 'sh', 'unsampled': true}, "
 	                     "{'file': 'x.c', 'line': 8}]");
-	options.keys[0] = PROFILE_BY_FILE;
+	options.query.keys[0] = PROFILE_BY_FILE;
 	expect_keys(&report, "[{'file': '/two/x.c'}, {'file': '/one/x.c'}, {'file': null}, "
 	                     "{'file': null, 'comm': 'fork', 'unsampled': true}, "
 	                     "{'file': null, 'comm': 'sh', 'unsampled': true}]");
-	options.keys[0] = PROFILE_BY_COMM;
-	options.keys[1] = PROFILE_BY_CPU;
-	options.nr_keys = 2;
+	options.query.keys[0] = PROFILE_BY_COMM;
+	options.query.keys[1] = PROFILE_BY_CPU;
+	options.query.nr_keys = 2;
 	expect_keys(&report, "[{'comm': 'fork', 'unsampled': true}, {'comm': 'sh', 'cpu': 0}, "
 	                     "{'comm': 'sh', 'unsampled': true}]");
 	end(&before);
@@ -652,7 +653,7 @@ static void json_tells_all(void **state)
 	tables_run(before.world.tables)->end = 5001000;
 	trace_close(before.trace);
 	before.trace = world_named(&before.world, letters, sizeof(letters) / sizeof(*letters));
-	options.event = 0;
+	options.query.event = 0;
 	expect_json(&report,
 	            "{\"before\":[" RUN_X "],\"after\":[" RUN_Y "],"
 	            "\"events\":[{\"event\":\"cpu-clock\",\"unit\":\"ns\","
@@ -665,7 +666,7 @@ static void json_tells_all(void **state)
 	            "\"before\":{\"self\":9708100,\"samples\":100},"
 	            "\"after\":{\"self\":9708100,\"samples\":100}}]}]}\n");
 	/* The same again and again. */
-	options.limit = 1;
+	options.query.limit = 1;
 	report.sides[DIFF_BEFORE] =
 		(struct diff_traces){(struct trace *[]){before.trace, before.trace}, names, 2};
 	report.sides[DIFF_AFTER] =
@@ -688,10 +689,10 @@ static void changes_within_their_errors_are_summed_up(void **state)
 	struct report_options options = by_symbol;
 
 	(void)state;
-	options.event = 0;
-	options.quiet = false;
-	options.no_header = true;
-	options.limit = 2;
+	options.query.event = 0;
+	options.style.quiet = false;
+	options.style.no_header = true;
+	options.query.limit = 2;
 	expect_text("abcz", "aabcy", &options,
 	            "      change       ± error        before         after  symbol\n"
 	            "   +9.708 ms ±    0.381 ms      9.708 ms     19.416 ms  a\n"
@@ -730,7 +731,7 @@ static void what_was_not_sampled_is_no_change(void **state)
 	rows = compare(&before, &after, false);
 	expect(&rows[0], "a", weight(100), weight(90));
 	free_rows(rows);
-	options.quiet = false;
+	options.style.quiet = false;
 	text = text_of(&before, &after, &options);
 	assert_non_null(strstr(text, "19.42 ms before, 38.83 ms after: +100.0 %\n"));
 	free(text);
@@ -745,8 +746,8 @@ static void runs_too_short_for_a_sample_have_their_totals(void **state)
 	char *text;
 
 	(void)state;
-	options.event = 0;
-	options.quiet = false;
+	options.query.event = 0;
+	options.style.quiet = false;
 	record(&before, "", 0);
 	record(&after, "a", 1);
 	with_exact(&before, base_periods[0]);
@@ -766,9 +767,9 @@ static char *text_of_totals(uint64_t period, uint64_t of_before, uint64_t of_aft
 	struct run runs[DIFF_SIDES];
 	char *text;
 
-	options.event = 0;
-	options.quiet = false;
-	options.all = true;
+	options.query.event = 0;
+	options.style.quiet = false;
+	options.query.all = true;
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		record(&runs[side], "ab", 100);
 		for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
@@ -811,8 +812,8 @@ static void both_runs_stand_above(void **state)
 	struct report_options options = by_symbol;
 
 	(void)state;
-	options.event = 0;
-	options.quiet = false;
+	options.query.event = 0;
+	options.style.quiet = false;
 	expect_text(
 		"abcd", "abc", &options,
 		"before: x: ./app -x '\\x1b[31m'\n"
@@ -842,9 +843,9 @@ static void only_events_of_both_runs_compare(void **state)
 	record(&before, "a", 1);
 	record(&after, "a", 1);
 	assert_true(report_diff_any(&report));
-	options.event = 1;
+	options.query.event = 1;
 	assert_true(report_diff_any(&report));
-	options.event = NR_EVENTS;
+	options.query.event = NR_EVENTS;
 	assert_false(report_diff_any(&report));
 	end(&before);
 	end(&after);
@@ -861,7 +862,7 @@ static void events_compare_by_name(void **state)
 	(void)state;
 	record(&before, "a", 1);
 	record_as(&after, "aa", 1, "page-faults", "cpu-clock");
-	options.event = 0;
+	options.query.event = 0;
 	assert_int_equal(report_diff_walk(&report, keep, &rows), 0);
 	expect(&rows[0], "a", weight(1), 0);
 	assert_null(rows[1].cells);

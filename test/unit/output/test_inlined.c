@@ -6,7 +6,7 @@
 #include "output/report/dump.h"
 #include "output/views/class_rows.h"
 #include "output/views/rank_sums.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "trace/write/source_table.h"
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -250,14 +250,14 @@ static void lines_have_rows(void **state)
 
 static bool ranks_know(const struct trace *trace, bool no_inline, const char *function)
 {
-	const struct report_options options = {.event = 0, .no_inline = no_inline};
+	const struct report_options options = {.query.event = 0, .query.no_inline = no_inline};
 	struct rank_rows rows;
 	struct rank_sums sums;
 	char text[FRAME_TEXT_SIZE];
 	bool found = false;
 
 	assert_int_equal(rank_rows_init(&rows, trace), 0);
-	assert_int_equal(rank_sums_init(&sums, trace, &rows, &options), 0);
+	assert_int_equal(rank_sums_init(&sums, trace, &rows, &options.query), 0);
 	for (uint32_t i = 0; i < sums.nr_functions; i++)
 		found |= !strcmp(paths_function(&sums.paths, sums.functions[i].name, text),
 		                 function);
@@ -286,16 +286,16 @@ static void ranks_have_them_unless_told_not_to(void **state)
 static char *report_of(const struct trace *trace, bool json)
 {
 	const struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_LINE},
-		.nr_keys = 2,
-		.limit = UINT32_MAX,
-		.quiet = true,
+		.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_LINE},
+		.query.nr_keys = 2,
+		.query.limit = UINT32_MAX,
+		.style.quiet = true,
 	};
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
-	int err =
-		json ? report_json(file, trace, &options) : report_text(file, trace, "x", &options);
+	int err = json ? report_json(file, trace, &options.query)
+	               : report_text(file, trace, "x", &options);
 
 	assert_int_equal(err, 0);
 	fclose(file);

@@ -2,6 +2,7 @@
 #include "page.h"
 #include "trace_world.h"
 
+#include "output/report/report.h"
 #include "output/views/job.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static char *told(const struct trace *trace, const struct report_options *option
 /* Ends the run, of which no more than rows is told. */
 static void expect_rows(struct world *w, const char *rows)
 {
-	const struct report_options options = {.limit = 40, .quiet = true};
+	const struct report_options options = {.query.limit = 40, .style.quiet = true};
 	struct trace *trace = write_named(w);
 	char *text = told(trace, &options, 0);
 
@@ -87,7 +88,7 @@ static void both_names_of_a_call_are_one(void **state)
 /* Whoever asks for MPI must know the rest before believing it, too. */
 static void warnings_are_told(void **state)
 {
-	struct report_options options = {.limit = 40};
+	struct report_options options = {.query.limit = 40};
 	struct trace *trace;
 	struct world w;
 	char *text;
@@ -107,7 +108,7 @@ static void warnings_are_told(void **state)
 
 static void nothing_of_mpi_is_told_as_such(void **state)
 {
-	struct report_options options = {.limit = 40};
+	struct report_options options = {.query.limit = 40};
 	struct trace *trace;
 	struct world w;
 	char *text;
@@ -119,7 +120,7 @@ static void nothing_of_mpi_is_told_as_such(void **state)
 	text = told(trace, &options, -ENODATA);
 	assert_string_equal(text, "");
 	free(text);
-	assert_int_equal(report_mpi_json(stdout, trace, &options), -ENODATA);
+	assert_int_equal(report_mpi_json(stdout, trace, &options.query), -ENODATA);
 	trace_close(trace);
 	world_close(&w);
 }
@@ -150,7 +151,7 @@ static void open_with_calls(struct world *w)
 /* Of a part of the run: functions that are met behind its end are none of its. */
 static void samples_behind_the_end_are_not_asked(void **state)
 {
-	struct report_options options = {.limit = 40, .no_header = true};
+	struct report_options options = {.query.limit = 40, .style.no_header = true};
 	struct call call = {.depth = 0};
 	struct trace *trace;
 	struct world w;
@@ -160,7 +161,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	open_with_calls(&w);
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	call.enter = (1000 + w.nr * 300 - 100) << TIME_SHIFT;
-	options.selection = &(struct selection){.to = call.enter + 1};
+	options.query.selection = &(struct selection){.to = call.enter + 1};
 	PUT(&w, 1, PROGRESS, WAIT, MAIN);
 	for (unsigned function = SOLVE; function <= PROGRESS; function++)
 		PUT(&w, 1, function, WAIT, SOLVE, MAIN);
@@ -170,7 +171,7 @@ static void samples_behind_the_end_are_not_asked(void **state)
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 0 of 1 calls, with 0.00% of"));
 	free(text);
-	options.selection = NULL;
+	options.query.selection = NULL;
 	text = told(trace, &options, 0);
 	assert_non_null(strstr(text, "(a sample was taken in 1 of 1 calls, with 100.00% of"));
 	free(text);

@@ -7,7 +7,7 @@
 #include "output/report/dump.h"
 #include "output/report/info.h"
 #include "output/report/info_calls.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/views/job.h"
 
 enum { CALLS = NR_EVENTS, WEIGHT = 97081, MAX_RANKS = 18 };
@@ -168,7 +168,7 @@ static void expect(struct made_job *job, told_fn *fn, const struct report_option
 }
 
 static const struct report_options as_asked = {
-	.event = TRACE_ALL_EVENTS, .limit = UINT32_MAX, .no_header = true};
+	.query.event = TRACE_ALL_EVENTS, .query.limit = UINT32_MAX, .style.no_header = true};
 
 static int info_of(FILE *to, const struct trace *trace, const char *name,
                    const struct report_options *options)
@@ -191,7 +191,7 @@ static int mpi_json_of(FILE *to, const struct trace *trace, const char *name,
                        const struct report_options *options)
 {
 	(void)name;
-	return report_mpi_json(to, trace, options);
+	return report_mpi_json(to, trace, &options->query);
 }
 
 static int calls_of(FILE *to, const struct trace *trace, const char *name,
@@ -324,7 +324,7 @@ static void time_in_mpi(void **state)
 	       "          0           -     2.2 KiB     4.0 KiB\n"
 	       "          1           -           -           -\n"
 	       "          2           -           -           -\n");
-	options.limit = 1;
+	options.query.limit = 1;
 	trace = job_trace(&job);
 	expect_part(trace, mpi_json_of, &as_asked,
 	            "\"ranks\":[{\"rank\":0,\"host\":\"a\",\"weight\":582486,"
@@ -399,7 +399,7 @@ static void balance_of_ranks(void **state)
 	       "  97.08 µs        0 ns 0         291.2 µs 2           200.0% ±  259.0%  MPI_Recv\n"
 	       "  64.72 µs        0 ns 1         194.2 µs 0           200.0% ±  388.5%  "
 	       "MPI_Send\n");
-	options.limit = 1;
+	options.query.limit = 1;
 	expect(&job, report_ranks_text, &options,
 	       "\n"
 	       "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
@@ -496,7 +496,7 @@ static void missing_ranks_are_told(void **state)
 	struct trace *trace;
 
 	(void)state;
-	options.no_header = false;
+	options.style.no_header = false;
 	job_open(&job, 2);
 	put_samples(&job, 1, job.thread[0], 16);
 	tables_process(job.w.tables, 0)->world_size = 3;
@@ -516,7 +516,7 @@ static int json_of(FILE *to, const struct trace *trace, const char *name,
                    const struct report_options *options)
 {
 	(void)name;
-	return report_json(to, trace, options);
+	return report_json(to, trace, &options->query);
 }
 
 /* Of long names a terminal shows the ends, not the namespace that all are in. */
@@ -530,19 +530,19 @@ static void names_keep_their_ends(void **state)
 	struct trace *trace;
 
 	(void)state;
-	options.quiet = true;
-	options.width = 80;
+	options.style.quiet = true;
+	options.style.width = 80;
 	job_open(&job, 1);
 	put_samples(&job, 1, job.thread[0], 16);
 	put_samples(&job, 1, job.thread[0], 32);
 	trace = world_named(&job.w, longer, sizeof(longer) / sizeof(*longer));
 	expect_part(trace, report_mpi_text, &options, "MPI_Send < …ver<…>::run");
 	expect_part(trace, report_ranks_text, &options, "  …id<…>::step\n");
-	options.quiet = false;
-	options.direction = PROFILE_CALLERS;
-	options.function = longer[0].name;
-	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
-	options.width = 40;
+	options.style.quiet = false;
+	options.query.direction = PROFILE_CALLERS;
+	options.query.function = longer[0].name;
+	options.query.keys[options.query.nr_keys++] = PROFILE_BY_SYMBOL;
+	options.style.width = 40;
 	expect_part(trace, report_text, &options,
 	            "callers of some::space::Solver<…>::run: 100.00% of all");
 	job_close(&job, trace);
@@ -560,8 +560,8 @@ static void threads_have_ranks(void **state)
 	put_samples(&job, 1, job.thread[1], 16);
 	put_samples(&job, 1, 0, 16);
 	trace = job_trace(&job);
-	options.per_thread = true;
-	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+	options.query.per_thread = true;
+	options.query.keys[options.query.nr_keys++] = PROFILE_BY_SYMBOL;
 	expect_part(trace, report_text, &options, "app 201, rank 0: 50.00%, 194.2 µs\n");
 	expect_part(trace, report_text, &options, "app 202, rank 1: 25.00%, 97.08 µs\n");
 	expect_part(trace, report_text, &options, "sh 100: 25.00%, 97.08 µs\n");
@@ -586,7 +586,7 @@ static void recursion_counts_once(void **state)
 	sample.thread = made.thread[1];
 	hmb_put(made.w.hmb, &sample);
 	trace = world_written(&made.w);
-	assert_int_equal(job_init(&job, trace, &as_asked), 0);
+	assert_int_equal(job_init(&job, trace, &as_asked.query), 0);
 	assert_int_equal(job.samples.functions[0].self.sum, WEIGHT);
 	assert_int_equal(job.samples.functions[0].total.sum, WEIGHT);
 	job_fini(&job);
@@ -611,8 +611,8 @@ static void many_ranks_are_told_as_pairs(void **state)
 		put_call(&job, 17, SEND, 10,
 		         &(struct call_part){
 				 .kind = CALL_SEND, .peer = i, .bytes = (uint64_t)(i % 3 * 10)});
-	options.quiet = true;
-	options.limit = 3;
+	options.style.quiet = true;
+	options.query.limit = 3;
 	expect(&job, report_mpi_text, &options,
 	       "     0        0 ns     0.00%           0        0 ns           0      0 bytes  a\n"
 	       "     1        0 ns     0.00%           0        0 ns           0      0 bytes  b\n"
@@ -631,7 +631,7 @@ static void many_ranks_are_told_as_pairs(void **state)
 	            "{\"from\":17,\"to\":1,\"messages\":1,\"bytes\":10},"
 	            "{\"from\":17,\"to\":4,\"messages\":1,\"bytes\":10}]");
 	expect_part(trace, mpi_json_of, &options, RANK_2 "],\"contexts\"");
-	options.limit = UINT32_MAX;
+	options.query.limit = UINT32_MAX;
 	expect_part(trace, mpi_json_of, &options, RANK_2 ",{\"rank\":3,");
 	job_close(&job, trace);
 }
@@ -645,7 +645,7 @@ static void calls_that_are_not_there_are_told(void **state)
 	(void)state;
 	job_open(&job, 3);
 	put_all(&job);
-	options.limit = 2;
+	options.query.limit = 2;
 	expect(&job, calls_of, &options,
 	       "\n"
 	       "calls as they were recorded, with exact times; the table above is from samples "

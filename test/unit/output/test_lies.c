@@ -6,6 +6,7 @@
 
 #include "lies.h"
 
+#include "output/report/report.h"
 #include "output/convert/convert.h"
 #include "output/report/dump.h"
 #include "output/report/info.h"
@@ -68,14 +69,14 @@ static void convert_all(const struct trace *trace)
 static void report_all(const struct trace *trace)
 {
 	static const struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL}, .nr_keys = 1, .limit = 10};
+		.query.keys = {PROFILE_BY_SYMBOL}, .query.nr_keys = 1, .query.limit = 10};
 
 	info_text(nowhere, trace, "x.atr");
 	dump_text(nowhere, trace);
 	report_mpi_text(nowhere, trace, "x.atr", &options);
-	report_mpi_json(nowhere, trace, &options);
+	report_mpi_json(nowhere, trace, &options.query);
 	report_ranks_text(nowhere, trace, "x.atr", &options);
-	report_ranks_json(nowhere, trace, &options);
+	report_ranks_json(nowhere, trace, &options.query);
 }
 
 static void merge_both(const char *liar)

@@ -3,7 +3,7 @@
 #include "trace_world.h"
 
 #include "output/profile/frame_names.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/report/report_diff.h"
 #include "symbolize/modules/module.h"
 
@@ -72,11 +72,11 @@ static void ends_of_others_are_told_apart(void **state)
 }
 
 static const struct report_options by_function = {
-	.event = 0,
-	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-	.nr_keys = 2,
-	.limit = UINT32_MAX,
-	.quiet = true,
+	.query.event = 0,
+	.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.query.nr_keys = 2,
+	.query.limit = UINT32_MAX,
+	.style.quiet = true,
 };
 
 static void reports_tell_them_apart(void **state)
@@ -90,7 +90,7 @@ static void reports_tell_them_apart(void **state)
 	record(&run, paths);
 	page_open(&page);
 	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
-	options.tree = true;
+	options.query.tree = true;
 	assert_int_equal(report_text(page.file, run.trace, "x.atr", &options), 0);
 	page_expect(&page,
 	            " 33.33% ± 92.40%  97.08 µs   33.33%        1  f               a/libx.so\n"
@@ -118,7 +118,7 @@ static void differences_are_of_like_names(void **state)
 	(void)state;
 	record(&before, old);
 	record(&after, new);
-	options.all = true;
+	options.query.all = true;
 	assert_int_equal(trace_tell_modules_apart((struct trace *[]){before.trace, after.trace}, 2),
 	                 0);
 	assert_int_equal(report_diff_text(page_open(&page), &report), 0);

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "output/convert/convert.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 #include <errno.h>
 
@@ -260,7 +260,7 @@ static void expect_little_memory(const struct trace *trace, const struct report_
 			_exit(2);
 		if (!options)
 			_exit(report_flamegraph(nowhere, trace) != 0);
-		_exit((json ? report_json(nowhere, trace, options)
+		_exit((json ? report_json(nowhere, trace, &options->query)
 		            : report_text(nowhere, trace, "x", options)) != 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -273,14 +273,18 @@ static void expect_little_memory(const struct trace *trace, const struct report_
 static void threads_share_call_paths(void **state)
 {
 	static const struct report_options ways[] = {
-		{.per_thread = true, .limit = 40},
-		{.per_thread = true, .tree = true},
-		{.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_THREAD}, .nr_keys = 2, .limit = 40},
-		{.keys = {PROFILE_BY_COMM, PROFILE_BY_SYMBOL}, .nr_keys = 2, .limit = 40},
-		{.keys = {PROFILE_BY_THREAD, PROFILE_BY_SYMBOL},
-	         .nr_keys = 2,
-	         .function = "app+0x10",
-	         .direction = PROFILE_CALLEES},
+		{.query.per_thread = true, .query.limit = 40},
+		{.query.per_thread = true, .query.tree = true},
+		{.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_THREAD},
+	         .query.nr_keys = 2,
+	         .query.limit = 40},
+		{.query.keys = {PROFILE_BY_COMM, PROFILE_BY_SYMBOL},
+	         .query.nr_keys = 2,
+	         .query.limit = 40},
+		{.query.keys = {PROFILE_BY_THREAD, PROFILE_BY_SYMBOL},
+	         .query.nr_keys = 2,
+	         .query.function = "app+0x10",
+	         .query.direction = PROFILE_CALLEES},
 	};
 	struct trace *trace;
 	struct world w;
@@ -290,8 +294,8 @@ static void threads_share_call_paths(void **state)
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		struct report_options options = ways[i];
 
-		if (!options.nr_keys)
-			options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+		if (!options.query.nr_keys)
+			options.query.keys[options.query.nr_keys++] = PROFILE_BY_SYMBOL;
 		expect_little_memory(trace, &options, false);
 		expect_little_memory(trace, &options, true);
 	}

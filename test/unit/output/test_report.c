@@ -7,13 +7,13 @@
 
 #include "output/report/dump.h"
 #include "output/report/info.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 static const struct report_options by_function = {
-	.event = TRACE_ALL_EVENTS,
-	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-	.nr_keys = 2,
-	.limit = UINT32_MAX,
+	.query.event = TRACE_ALL_EVENTS,
+	.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.query.nr_keys = 2,
+	.query.limit = UINT32_MAX,
 };
 
 static struct json_object *page_parse(struct page *page)
@@ -69,7 +69,7 @@ static struct json_object *report(const struct trace *trace, const struct report
 	struct page page;
 
 	page_open(&page);
-	assert_int_equal(report_json(page.file, trace, options), 0);
+	assert_int_equal(report_json(page.file, trace, &options->query), 0);
 	return page_parse(&page);
 }
 
@@ -110,8 +110,8 @@ static void threads_add_up(void **state)
 
 	(void)state;
 	trace = record(&w, 64 << 10, 3000);
-	options.per_thread = true;
-	options.event = 1;
+	options.query.per_thread = true;
+	options.query.event = 1;
 	object = report(trace, &options);
 	threads = member(object, "threads");
 	assert_int_equal(json_object_array_length(threads), 6);
@@ -128,7 +128,7 @@ static void threads_add_up(void **state)
 	}
 	assert_int_equal(tids, 100 + 101 + 102 + 103 + 104 + 105);
 	json_object_put(object);
-	options.limit = 2; /* threads, and rows of each */
+	options.query.limit = 2; /* threads, and rows of each */
 	object = report(trace, &options);
 	threads = member(object, "threads");
 	assert_int_equal(json_object_array_length(threads), 2);
@@ -166,17 +166,17 @@ static void trees_add_up(void **state)
 
 	(void)state;
 	trace = record(&w, 64 << 10, 3000);
-	options.tree = true;
-	options.event = 0;
+	options.query.tree = true;
+	options.query.event = 0;
 	for (unsigned all = 0; all < 2; all++) {
-		options.all = all;
+		options.query.all = all;
 		object = report(trace, &options);
 		assert_int_equal(
 			check_branch(json_object_array_get_idx(member(object, "trees"), 0)),
 			number(object, "total_weight"));
 		json_object_put(object);
 	}
-	options.per_thread = true;
+	options.query.per_thread = true;
 	object = report(trace, &options);
 	for (size_t i = 0; i < 6; i++)
 		tids += number(
@@ -207,10 +207,10 @@ static void trees_hold_what_was_not_sampled(void **state)
 	for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
 		struct report_options options = by_function;
 
-		options.event = 0;
-		options.tree = true;
+		options.query.event = 0;
+		options.query.tree = true;
 		if (keys[k])
-			options.keys[options.nr_keys++] = keys[k];
+			options.query.keys[options.query.nr_keys++] = keys[k];
 		object = report(trace, &options);
 		trees = member(object, "trees");
 		sum = 0;
@@ -251,9 +251,9 @@ static void text_shows_all(void **state)
 
 	(void)state;
 	trace = record(&w, 64 << 10, 3000);
-	options.event = 0;
-	options.no_header = true;
-	for (options.limit = 3; options.limit < 100; options.limit += 40) {
+	options.query.event = 0;
+	options.style.no_header = true;
+	for (options.query.limit = 3; options.query.limit < 100; options.query.limit += 40) {
 		double sum = 0;
 		unsigned rows = 0;
 
@@ -262,7 +262,7 @@ static void text_shows_all(void **state)
 			sum += strtod(line + 1, NULL);
 			rows++;
 		}
-		assert_int_equal(rows, options.limit + 1);
+		assert_int_equal(rows, options.query.limit + 1);
 		assert_true(sum > 99.7 && sum < 100.3);
 		assert_null(strchr(page.text, '\033'));
 		free(page.text);
@@ -309,7 +309,7 @@ static void one_sample_says_little(void **state)
 
 	(void)state;
 	trace = record(&w, 64 << 10, 1);
-	options.event = 0;
+	options.query.event = 0;
 	page_report(&page, trace, &options);
 	assert_non_null(strstr(page.text, ": 1 sample = "));
 	assert_non_null(strstr(page.text, "\n100.00% ±100.00%  "));
@@ -494,9 +494,9 @@ static void half_a_trace_is_refused(void **state)
 	assert_int_equal(dump_text(page.file, trace), -EBADMSG);
 	assert_int_equal(dump_json(page.file, trace), -EBADMSG);
 	for (unsigned tree = 0; tree < 2; tree++) {
-		options.tree = tree;
+		options.query.tree = tree;
 		assert_int_equal(report_text(page.file, trace, "x.atr", &options), -EBADMSG);
-		assert_int_equal(report_json(page.file, trace, &options), -EBADMSG);
+		assert_int_equal(report_json(page.file, trace, &options.query), -EBADMSG);
 	}
 	free(page_close(&page));
 	trace_close(trace);
@@ -510,17 +510,17 @@ static void report_all(const struct trace *trace)
 	struct report_options options = by_function;
 	struct page page;
 
-	options.limit = 5;
+	options.query.limit = 5;
 	page_open(&page);
 	info_text(page.file, trace, "x.atr");
 	info_json(page.file, trace);
 	dump_text(page.file, trace);
 	dump_json(page.file, trace);
 	report_text(page.file, trace, "x.atr", &options);
-	options.tree = true;
+	options.query.tree = true;
 	report_text(page.file, trace, "x.atr", &options);
-	options.per_thread = true;
-	report_json(page.file, trace, &options);
+	options.query.per_thread = true;
+	report_json(page.file, trace, &options.query);
 	fclose(page.file);
 	free(page.text);
 }

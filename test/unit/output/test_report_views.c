@@ -6,7 +6,7 @@
 #include "output/views/annotation.h"
 #include "output/views/function_choice.h"
 #include "output/profile/profile_view.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 #include "output/views/report_rows.h"
 #include "symbolize/modules/module.h"
 #include "trace_symbols.h"
@@ -232,11 +232,11 @@ static void recursion_counts_once(void **state)
 	for (unsigned way = PROFILE_CALLERS; way <= PROFILE_CALLEES; way++) {
 		struct profile_view view = {"a", way, UINT32_MAX, 0, 0, 0, 0};
 		struct profile *profile = profile_new(trace, &config);
-		const struct report_options options = {.limit = UINT32_MAX};
+		const struct report_options options = {.query.limit = UINT32_MAX};
 		struct report_rows all;
 		unsigned rows = 0;
 
-		assert_int_equal(report_rows_init(&all, profile, &options), 0);
+		assert_int_equal(report_rows_init(&all, profile, &options.query), 0);
 		assert_int_equal(report_rows_of_all(&all), 0);
 		assert_int_equal(profile_view_make(profile, &view), 0);
 		for (uint32_t i = 0; i < all.nr; i++) {
@@ -429,7 +429,7 @@ static void views_have_all_parts(void **state)
 		{2, 32, 48, "f2 (omp region 0)"},
 		{2, 48, 64, "f [clone .avx2]"},
 	};
-	struct report_options options = {.limit = UINT32_MAX, .function = "f"};
+	struct report_options options = {.query.limit = UINT32_MAX, .query.function = "f"};
 	struct profile_view view = {"f", PROFILE_CALLEES, UINT32_MAX, 0, 0, 0, 0};
 	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
 	struct annotation annotation;
@@ -444,7 +444,7 @@ static void views_have_all_parts(void **state)
 	trace = world_named(&w, named, sizeof(named) / sizeof(*named));
 	profile = profile_new(trace, &config);
 	assert_non_null(profile);
-	assert_int_equal(annotation_init(&annotation, profile, &options), 0);
+	assert_int_equal(annotation_init(&annotation, profile, &options.query), 0);
 	assert_int_equal(annotation.samples, 3);
 	assert_int_equal(annotation.nr_codes, 3);
 	annotation_fini(&annotation);
@@ -476,7 +476,7 @@ static void what_has_no_symbol_is_found(void **state)
 {
 	static const uint64_t leaves[] = {0, 1, (uint64_t)2 << 32 | 0x1388};
 	static const char *const names[] = {"[unknown]", "[truncated]", "app+0x1388"};
-	struct report_options options = {.limit = UINT32_MAX};
+	struct report_options options = {.query.limit = UINT32_MAX};
 	struct profile_config config = {0};
 	struct hmb_sample sample = {.step = 97081};
 	struct annotation annotation;
@@ -497,8 +497,8 @@ static void what_has_no_symbol_is_found(void **state)
 	assert_non_null(profile);
 	for (size_t i = 0; i < 3; i++) {
 		check_choice(trace, names[i], 1, names[i]);
-		options.function = names[i];
-		assert_int_equal(annotation_init(&annotation, profile, &options), 0);
+		options.query.function = names[i];
+		assert_int_equal(annotation_init(&annotation, profile, &options.query), 0);
 		assert_int_equal(annotation.samples, 1);
 		annotation_fini(&annotation);
 	}
@@ -517,7 +517,7 @@ static void what_has_no_symbol_is_found(void **state)
 
 static void code_adds_up(void **state)
 {
-	struct report_options options = {.function = "c", .limit = UINT32_MAX};
+	struct report_options options = {.query.function = "c", .query.limit = UINT32_MAX};
 	struct profile_config config = {0};
 	struct annotation annotation;
 	struct profile *profile;
@@ -535,7 +535,7 @@ static void code_adds_up(void **state)
 	trace_walk_free(walk);
 	profile = profile_new(trace, &config);
 	assert_non_null(profile);
-	assert_int_equal(annotation_init(&annotation, profile, &options), 0);
+	assert_int_equal(annotation_init(&annotation, profile, &options.query), 0);
 	assert_true(self && annotation.self == self);
 	assert_true(annotation.nr_places > 10);
 	for (uint32_t i = 0; i < annotation.nr_places; i++) {
@@ -607,8 +607,10 @@ static struct trace *record_lines(struct world *w, char source[80])
 static void hot_lines_stand_in_their_source(void **state)
 {
 	char source[80], expected[2000];
-	struct report_options options = {
-		.function = "hot", .annotate = true, .limit = 3, .no_header = true};
+	struct report_options options = {.query.function = "hot",
+	                                 .query.annotate = true,
+	                                 .query.limit = 3,
+	                                 .style.no_header = true};
 	struct trace *trace;
 	struct page page;
 	struct world w;
@@ -679,22 +681,22 @@ static void disassembles(void **state)
 static void report_all(const struct trace *trace, FILE *to)
 {
 	struct report_options options = {
-		.event = 0,
-		.function = "a",
-		.keys = {PROFILE_BY_PROCESS, PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-		.nr_keys = 3,
-		.limit = 10,
+		.query.event = 0,
+		.query.function = "a",
+		.query.keys = {PROFILE_BY_PROCESS, PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+		.query.nr_keys = 3,
+		.query.limit = 10,
 	};
 
 	for (unsigned way = PROFILE_CALLERS; way <= PROFILE_CALLEES; way++) {
-		options.direction = way;
+		options.query.direction = way;
 		report_text(to, trace, "x.atr", &options);
-		report_json(to, trace, &options);
+		report_json(to, trace, &options.query);
 	}
-	options.direction = PROFILE_ALL;
-	options.annotate = true;
+	options.query.direction = PROFILE_ALL;
+	options.query.annotate = true;
 	report_text(to, trace, "x.atr", &options);
-	report_json(to, trace, &options);
+	report_json(to, trace, &options.query);
 }
 
 static void lies_do_no_harm(void **state)

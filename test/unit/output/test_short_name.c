@@ -1,5 +1,6 @@
 /* Names of functions where room is short, and how much there is. */
 #include "page.h"
+#include "output/report/report.h"
 #include "output/text/name_parts.h"
 #include "output/report/report_columns.h"
 #include "output/text/short_name.h"
@@ -123,9 +124,9 @@ static void fit(unsigned terminal, enum profile_keys key, const unsigned names[3
                 const unsigned expected[3])
 {
 	const struct report_options options = {
-		.keys = {PROFILE_BY_SYMBOL, key, PROFILE_BY_CPU},
-		.nr_keys = 3,
-		.width = terminal,
+		.query.keys = {PROFILE_BY_SYMBOL, key, PROFILE_BY_CPU},
+		.query.nr_keys = 3,
+		.style.width = terminal,
 	};
 	struct report_columns columns;
 	char name[100];
@@ -181,8 +182,8 @@ static void columns_stay_in_sight(void **state)
 				   ">::find(std::pair<int, std::less<int> > const&) const";
 	static const char words[] = "JS:*name /a/very/long/way/to/a/folder/that/is/far/away/from/"
 				    "all/others/and/has/a/name/of/its/own/file.js:10:5";
-	struct report_options options = {.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-	                                 .nr_keys = 2};
+	struct report_options options = {.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	                                 .query.nr_keys = 2};
 	struct report_columns columns;
 
 	(void)state;
@@ -202,7 +203,7 @@ static void columns_stay_in_sight(void **state)
 	            "  std::map<int, std::vector<double, std::allocator<double> > "
 	            ">::find(std::pair<int, std::less<int> > const&) const");
 	/* Nothing is behind it. */
-	options.nr_keys = 1;
+	options.query.nr_keys = 1;
 	expect_cell(&columns, 0, many,
 	            "  std::map<int, std::vector<double, std::allocator<double> > "
 	            ">::find(std::pair<int, std::less<int> > const&) const");

@@ -5,16 +5,16 @@
 #include <json-c/json.h>
 
 #include "output/report/dump.h"
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 enum { WEIGHT = 97081 };
 
 static const struct report_options by_function = {
-	.event = 0,
-	.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-	.nr_keys = 2,
-	.limit = UINT32_MAX,
-	.no_header = true,
+	.query.event = 0,
+	.query.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+	.query.nr_keys = 2,
+	.query.limit = UINT32_MAX,
+	.style.no_header = true,
 };
 
 static const struct named_range names[] = {
@@ -78,13 +78,13 @@ static void tables_of_functions(void **state)
 	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n"
 	       " 17.50% ±  8.49%  679.6 µs   17.50%        7  rest         app\n"
 	       "  0.00% ±  4.90%      0 ns   50.00%        0  main         app\n");
-	options.limit = 2;
+	options.query.limit = 2;
 	expect(&w, &options,
 	       "   self  ± error      time    total  samples  symbol       module\n"
 	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
 	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n"
 	       " 17.50%  in 2 more rows; --all shows them\n");
-	options.quiet = true;
+	options.style.quiet = true;
 	expect(&w, &options,
 	       " 50.00% ±  4.90%  1.942 ms   50.00%        0  [unsampled]  fork\n"
 	       " 32.50% ±  8.49%  1.262 ms   32.50%       13  work         app\n");
@@ -99,7 +99,7 @@ static void tables_of_threads(void **state)
 
 	(void)state;
 	run_open(&w);
-	options.per_thread = true;
+	options.query.per_thread = true;
 	expect(&w, &options,
 	       "sh 100: 37.50%, 1.456 ms\n"
 	       "   self  ± error      time    total  samples  symbol  module\n"
@@ -114,7 +114,7 @@ static void tables_of_threads(void **state)
 	       "  0.00% ± 39.20%      0 ns  100.00%        0  main    app\n"
 	       "\n"
 	       "fork: 50.00%, 1.942 ms [unsampled]\n");
-	options.limit = 1;
+	options.query.limit = 1;
 	expect(&w, &options,
 	       "sh 100: 37.50%, 1.456 ms\n"
 	       "   self  ± error      time    total  samples  symbol  module\n"
@@ -122,12 +122,12 @@ static void tables_of_threads(void **state)
 	       " 33.33%  in 2 more rows; --all shows them\n"
 	       "\n"
 	       "1 more thread, 1 more command; --all shows them\n");
-	options.limit = 2;
+	options.query.limit = 2;
 	said = text_of(&w, &options);
 	assert_non_null(
 		strstr(said, "row; --all shows them\n\n1 more command; --all shows them\n"));
 	free(said);
-	options.limit = 1;
+	options.query.limit = 1;
 	set_exact(&w, "fork", 0)->flags = 0;
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "\n\n1 more thread; --all shows them\n"));
@@ -135,7 +135,7 @@ static void tables_of_threads(void **state)
 	set_exact(&w, "fork", 20 * WEIGHT);
 	/* One that stands for all others of its command. */
 	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
-	options.quiet = true;
+	options.style.quiet = true;
 	expect(&w, &options,
 	       "sh (many): 37.50%, 1.456 ms\n"
 	       " 66.67% ± 18.48%  970.8 µs   66.67%       10  work    app\n");
@@ -168,9 +168,9 @@ static void cells_of_what_was_not_sampled(void **state)
 	(void)state;
 	run_open(&w);
 	for (unsigned i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		memcpy(options.keys, tables[i].keys, sizeof(tables[i].keys));
-		options.limit = 2;
-		options.quiet = true;
+		memcpy(options.query.keys, tables[i].keys, sizeof(tables[i].keys));
+		options.query.limit = 2;
+		options.style.quiet = true;
 		expect(&w, &options, tables[i].rows);
 	}
 	world_close(&w);
@@ -189,7 +189,7 @@ static void heads_tell_of_the_run(void **state)
 	run->real_start = 86400ULL * 1000000000;
 	run->end = run->start + 20 * WEIGHT;
 	run->exit_status = 3;
-	options.no_header = false;
+	options.style.no_header = false;
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (exit status 3)\n"
 	       "1.942 ms on vm, 3 CPUs, 1970-01-02 00:00:00\n"
@@ -210,7 +210,7 @@ static void heads_tell_of_the_run(void **state)
 	run->flags |= TRACE_RUN_KILLED;
 	run->nr_cpus = 1;
 	hmb_close_lowest(w.hmb, 0, 2001000, HMB_CAUSE_MEMORY);
-	options.selection =
+	options.query.selection =
 		&(struct selection){.from = run->start + WEIGHT, .to = run->start + 10 * WEIGHT};
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (killed by signal 15)\n"
@@ -229,7 +229,7 @@ static void heads_tell_of_the_run(void **state)
 	run->exit_status = 0;
 	run->flags = TRACE_RUN_ATTACHED;
 	run->pid = 77;
-	options.event = 1;
+	options.query.event = 1;
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (attached to process 77)\n"
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
@@ -258,7 +258,7 @@ static void idle_cpus_are_not_at_work(void **state)
 	run->flags = TRACE_RUN_WIDE | TRACE_RUN_CGROUP;
 	run->end = run->start + 50 * WEIGHT;
 	tables_thread(w.tables, 0)->flags = TRACE_THREAD_FOLDED;
-	options.no_header = false;
+	options.style.no_header = false;
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "= 1.942 ms of CPU time (40 % of one CPU; waiting is not "
 	                             "sampled)\n"));
@@ -291,7 +291,7 @@ static void amounts_have_units(void **state)
 	run_open(&w);
 	set_exact(&w, "fork", 0)->flags = 0;
 	tables_event(w.tables, 0)->name = tables_string(w.tables, "cpu-clock:u");
-	options.no_header = false;
+	options.style.no_header = false;
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "= 1.942 ms of CPU time, in user mode alone"));
 	free(said);
@@ -320,9 +320,9 @@ static void noise_is_one_row(void **state)
 	(void)state;
 	run_open(&w);
 	set_exact(&w, "fork", 0)->flags = 0;
-	options.fold = true;
-	options.per_thread = true;
-	options.quiet = true;
+	options.query.fold = true;
+	options.query.per_thread = true;
+	options.style.quiet = true;
 	/* In the second thread main alone, which called all of it, is beyond its error. */
 	expect(&w, &options,
 	       "sh 100: 75.00%, 1.456 ms\n"
@@ -333,8 +333,8 @@ static void noise_is_one_row(void **state)
 	       "app 100/101: 25.00%, 485.4 µs\n"
 	       " 60.00% ± 55.44%  291.2 µs   60.00%        3  work    app\n"
 	       "  0.00% ± 39.20%      0 ns  100.00%        0  main    app\n");
-	options.quiet = false;
-	options.limit = 1;
+	options.style.quiet = false;
+	options.query.limit = 1;
 	expect(&w, &options,
 	       "sh 100: 75.00%, 1.456 ms\n"
 	       "   self  ± error      time    total  samples  symbol  module\n"
@@ -347,8 +347,8 @@ static void noise_is_one_row(void **state)
 	/* One sample in each function, and no function that called them. */
 	world_open(&w, 64 << 10);
 	put_samples(&w, 1, 0, 16);
-	options.per_thread = false;
-	options.limit = 40;
+	options.query.per_thread = false;
+	options.query.limit = 40;
 	expect(&w, &options,
 	       "   self  ± error      time    total  samples  symbol  module\n"
 	       "100.00% ±100.00%  97.08 µs  100.00%        1  work    app\n"
@@ -361,7 +361,7 @@ static void noise_is_one_row(void **state)
 	       " 99.18% ±  2.78%  11.75 ms   99.18%      121  work    app\n"
 	       "  0.00% ±  1.61%      0 ns  100.00%        0  main    app\n"
 	       "  0.82%  in 1 more row within its error; --all shows them\n");
-	options.limit = 1;
+	options.query.limit = 1;
 	expect(&w, &options,
 	       "   self  ± error      time    total  samples  symbol  module\n"
 	       " 99.18% ±  2.78%  11.75 ms   99.18%      121  work    app\n"
@@ -381,9 +381,9 @@ static void narrow_tables_cut_modules(void **state)
 	set_exact(&w, "fork", 0)->flags = 0;
 	module = tables_module(w.tables, 2);
 	module->path = tables_string(w.tables, "/lib/liblammps.so.0");
-	options.quiet = true;
-	options.limit = 1;
-	options.width = 60;
+	options.style.quiet = true;
+	options.query.limit = 1;
+	options.style.width = 60;
 	expect(&w, &options, " 65.00% ± 16.97%  1.262 ms   65.00%       13  work    liblamm…\n");
 	world_close(&w);
 }
@@ -419,13 +419,13 @@ static void json_tells_who(void **state)
 
 	(void)state;
 	run_open(&w);
-	memcpy(options.keys,
+	memcpy(options.query.keys,
 	       (enum profile_keys[]){PROFILE_BY_THREAD, PROFILE_BY_PROCESS, PROFILE_BY_COMM,
 	                             PROFILE_BY_CPU},
-	       4 * sizeof(*options.keys));
-	options.nr_keys = 4;
+	       4 * sizeof(*options.query.keys));
+	options.query.nr_keys = 4;
 	trace = world_written(&w);
-	assert_int_equal(report_json(page_open(&page), trace, &options), 0);
+	assert_int_equal(report_json(page_open(&page), trace, &options.query), 0);
 	text = page_close(&page);
 	object = json_tokener_parse(text);
 	assert_true(json_object_object_get_ex(object, "functions", &functions));

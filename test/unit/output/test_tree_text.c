@@ -2,7 +2,7 @@
 #include "page.h"
 #include "trace_world.h"
 
-#include "output/views/query.h"
+#include "output/report/report.h"
 
 enum { DEEPEST = 100 };
 
@@ -54,8 +54,8 @@ static void expect(const struct trace *trace, const struct report_options *more,
 	struct report_options options = *more;
 	struct page page;
 
-	options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
-	options.no_header = true;
+	options.query.keys[options.query.nr_keys++] = PROFILE_BY_SYMBOL;
+	options.style.no_header = true;
 	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
 	page_expect(&page, expected);
 }
@@ -75,7 +75,7 @@ static void only_children_stay_below_their_parents(void **state)
 	put_stack(&w, "ijk", 171);
 	put_stack(&w, "ijl", 1);
 	trace = write_named(&w);
-	expect(trace, &(struct report_options){.tree = true},
+	expect(trace, &(struct report_options){.query.tree = true},
 	       "   total      self  call path\n"
 	       "  82.80%     0.00%  ├ a\n"
 	       "  82.80%     0.00%  │ b\n"
@@ -89,7 +89,9 @@ static void only_children_stay_below_their_parents(void **state)
 	       "  17.20%     0.00%    j\n"
 	       "  17.10%    17.10%    k\n");
 	/* The one sample of l is too little to tell. What is not told forks nothing. */
-	expect(trace, &(struct report_options){.tree = true, .quiet = true, .max_depth = 5},
+	expect(trace,
+	       &(struct report_options){
+		       .query.tree = true, .style.quiet = true, .query.max_depth = 5},
 	       "  82.80%     0.00%  ├ a\n"
 	       "  82.80%     0.00%  │ b\n"
 	       "  82.80%     0.00%  │ c\n"
@@ -100,7 +102,7 @@ static void only_children_stay_below_their_parents(void **state)
 	       "  17.20%     0.00%    j\n"
 	       "  17.10%    17.10%    k\n");
 	/* What is less than is asked for goes: in trees by total, in tables by what orders them. */
-	expect(trace, &(struct report_options){.tree = true, .least = 0.3},
+	expect(trace, &(struct report_options){.query.tree = true, .query.least = 0.3},
 	       "   total      self  call path\n"
 	       "  82.80%     0.00%  a\n"
 	       "  82.80%     0.00%  b\n"
@@ -109,10 +111,14 @@ static void only_children_stay_below_their_parents(void **state)
 	       "  32.80%     2.00%  └ e\n"
 	       "  30.00%     0.00%    f\n"
 	       "  30.00%    30.00%    g\n");
-	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.3, .quiet = true},
+	expect(trace,
+	       &(struct report_options){
+		       .query.limit = UINT32_MAX, .query.least = 0.3, .style.quiet = true},
 	       " 50.00% ±  0.28%  48.54 ms   50.00%      500  d\n"
 	       " 30.00% ±  0.28%  29.12 ms   30.00%      300  g\n");
-	expect(trace, &(struct report_options){.limit = UINT32_MAX, .least = 0.5, .by_total = true},
+	expect(trace,
+	       &(struct report_options){
+		       .query.limit = UINT32_MAX, .query.least = 0.5, .query.by_total = true},
 	       "   self  ± error      time    total  samples  symbol\n"
 	       "  0.00% ±  0.20%      0 ns   82.80%        0  a\n"
 	       "  0.00% ±  0.20%      0 ns   82.80%        0  b\n"
@@ -120,8 +126,9 @@ static void only_children_stay_below_their_parents(void **state)
 	       " 50.00% ±  0.28%  48.54 ms   50.00%      500  d\n"
 	       " 50.00%  in 9 more rows; --all shows them\n");
 	expect(trace,
-	       &(struct report_options){
-		       .direction = PROFILE_CALLERS, .function = "g", .quiet = true},
+	       &(struct report_options){.query.direction = PROFILE_CALLERS,
+	                                .query.function = "g",
+	                                .style.quiet = true},
 	       "  30.00%   100.00%  g\n"
 	       "  30.00%   100.00%  f\n"
 	       "  30.00%   100.00%  e\n"
@@ -136,10 +143,10 @@ static void only_children_stay_below_their_parents(void **state)
 static void missing_callers_are_told(void **state)
 {
 	const struct report_options views[] = {
-		{.tree = true},
-		{.function = "a", .direction = PROFILE_CALLERS},
-		{.function = "a", .direction = PROFILE_CALLEES},
-		{.limit = UINT32_MAX},
+		{.query.tree = true},
+		{.query.function = "a", .query.direction = PROFILE_CALLERS},
+		{.query.function = "a", .query.direction = PROFILE_CALLEES},
+		{.query.limit = UINT32_MAX},
 	};
 	struct trace *trace;
 	struct world w;
@@ -154,7 +161,7 @@ static void missing_callers_are_told(void **state)
 		struct page page;
 		char *text;
 
-		options.keys[options.nr_keys++] = PROFILE_BY_SYMBOL;
+		options.query.keys[options.query.nr_keys++] = PROFILE_BY_SYMBOL;
 		assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
 		text = page_close(&page);
 		assert_int_equal(strstr(text, "callers are missing, as record -g none finds none; "
@@ -176,7 +183,8 @@ static void deep_names_are_not_cut(void **state)
 	open_deep(&w);
 	put_stack(&w, "abcdefghijklmnopqrstuvwxyz", 10);
 	trace = write_named(&w);
-	expect(trace, &(struct report_options){.tree = true, .quiet = true, .width = 80},
+	expect(trace,
+	       &(struct report_options){.query.tree = true, .style.quiet = true, .style.width = 80},
 	       " 100.00%     0.00%  a\n 100.00%     0.00%  b\n 100.00%     0.00%  c\n"
 	       " 100.00%     0.00%  d\n 100.00%     0.00%  e\n 100.00%     0.00%  f\n"
 	       " 100.00%     0.00%  g\n 100.00%     0.00%  h\n 100.00%     0.00%  i\n"
@@ -202,7 +210,7 @@ static void small_trees_are_told(void **state)
 	put_stack(&w, "ab", 999);
 	put_next(&w, sample);
 	trace = write_named(&w);
-	expect(trace, &(struct report_options){.tree = true, .per_thread = true},
+	expect(trace, &(struct report_options){.query.tree = true, .query.per_thread = true},
 	       "   total      self  call path\n"
 	       "\nsh 100: 99.90%\n"
 	       "  99.90%     0.00%  a\n"
@@ -227,8 +235,10 @@ static void namesakes_are_told_apart(void **state)
 	static const struct named_range ranges[] = {
 		{1, 0, 16, "start"}, {2, 0, 16, "start"}, {2, 16, 32, "work"}};
 	const uint64_t library = (uint64_t)1 << 32, program = (uint64_t)2 << 32;
-	struct report_options options = {
-		.tree = true, .keys = {PROFILE_BY_MODULE}, .nr_keys = 1, .quiet = true};
+	struct report_options options = {.query.tree = true,
+	                                 .query.keys = {PROFILE_BY_MODULE},
+	                                 .query.nr_keys = 1,
+	                                 .style.quiet = true};
 	struct trace *trace;
 	struct world w;
 
@@ -243,7 +253,7 @@ static void namesakes_are_told_apart(void **state)
 	       "  60.00%    60.00%  │ work\n"
 	       "  40.00%     0.00%  └ start (libx.so)\n"
 	       "  40.00%    40.00%    work\n");
-	options.nr_keys = 0;
+	options.query.nr_keys = 0;
 	expect(trace, &options, " 100.00%     0.00%  start\n 100.00%   100.00%  work\n");
 	trace_close(trace);
 	world_close(&w);
@@ -263,7 +273,7 @@ static void what_was_not_sampled_is_a_branch(void **state)
 	set_exact(&w, "fork", 644 * base_periods[0]);
 	set_exact(&w, "true", 3 * base_periods[0]);
 	trace = write_named(&w);
-	expect(trace, &(struct report_options){.tree = true},
+	expect(trace, &(struct report_options){.query.tree = true},
 	       "   total      self  call path\n"
 	       "  71.56%            ├ [unsampled] fork\n"
 	       "  16.67%            ├ [unsampled] sh\n"
@@ -271,8 +281,10 @@ static void what_was_not_sampled_is_a_branch(void **state)
 	       "  11.11%    11.11%  │ b\n"
 	       "   0.67%            └ (2 more, small)\n");
 	expect(trace,
-	       &(struct report_options){
-		       .tree = true, .keys = {PROFILE_BY_COMM}, .nr_keys = 1, .quiet = true},
+	       &(struct report_options){.query.tree = true,
+	                                .query.keys = {PROFILE_BY_COMM},
+	                                .query.nr_keys = 1,
+	                                .style.quiet = true},
 	       "\nsh: 11.11%\n"
 	       "  11.11%     0.00%  a\n"
 	       "  11.11%    11.11%  b\n"
@@ -289,11 +301,11 @@ static void deep_forks_stay_at_a_level(void **state)
 {
 	enum { FORKS = 80 };
 	struct report_options options = {
-		.tree = true,
-		.all = true,
-		.keys = {PROFILE_BY_SYMBOL},
-		.nr_keys = 1,
-		.quiet = true,
+		.query.tree = true,
+		.query.all = true,
+		.query.keys = {PROFILE_BY_SYMBOL},
+		.query.nr_keys = 1,
+		.style.quiet = true,
 	};
 	char stack[FORKS + 2] = "", *text = NULL;
 	struct trace *trace;
@@ -328,10 +340,10 @@ static void stacks_without_end_are_cut(void **state)
 	enum { MORE = 8000, SAMPLES = 20 };
 	static uint64_t path[MORE * SAMPLES];
 	struct report_options options = {
-		.tree = true,
-		.all = true,
-		.keys = {PROFILE_BY_SYMBOL},
-		.nr_keys = 1,
+		.query.tree = true,
+		.query.all = true,
+		.query.keys = {PROFILE_BY_SYMBOL},
+		.query.nr_keys = 1,
 	};
 	struct hmb_sample sample = {.leaf = frame_of('a'), .path = path, .step = 97081};
 	struct trace *trace;
@@ -349,7 +361,7 @@ static void stacks_without_end_are_cut(void **state)
 	trace = world_written(&w);
 	assert_int_equal(report_text(page_open(&page), trace, "x.atr", &options), 0);
 	free(page_close(&page));
-	assert_int_equal(report_json(page_open(&page), trace, &options), 0);
+	assert_int_equal(report_json(page_open(&page), trace, &options.query), 0);
 	free(page_close(&page));
 	trace_close(trace);
 	world_close(&w);

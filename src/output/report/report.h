@@ -1,0 +1,46 @@
+/* Reports: what a view shows, as text for people and as JSON for programs. */
+#ifndef OUTPUT_REPORT_REPORT_H
+#define OUTPUT_REPORT_REPORT_H
+
+#include "output/text/json_writer.h"
+#include "output/views/query.h"
+
+#include <stdio.h>
+
+struct text_style {
+	unsigned width; /* columns of the terminal; 0: it is none, nothing is cut */
+	bool color;
+	bool no_header; /* columns' names alone */
+	bool quiet;     /* rows alone */
+};
+
+/* A report as text: JSON has the query alone. */
+struct report_options {
+	struct view_query query;
+	struct text_style style;
+};
+
+/*
+ * These print to `to`. They return 0, -ENOMEM or -EBADMSG; write errors are for the caller to find.
+ * JSON is one object in one line.
+ */
+int report_text(FILE *to, const struct trace *trace, const char *name,
+                const struct report_options *options);
+int report_json(FILE *to, const struct trace *trace, const struct view_query *query);
+
+/* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
+int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options);
+int report_ranks_json(FILE *to, const struct trace *trace, const struct view_query *query);
+
+/* Time in MPI by rank, call and context, and who sent how much to whom; -ENODATA: no MPI. */
+int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
+                    const struct report_options *options);
+int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query *query);
+
+/* The calls below the table of an ordinary report, and in its JSON. */
+int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
+int report_calls_json(struct json_writer *json, const struct trace *trace,
+                      const struct view_query *query);
+
+#endif
