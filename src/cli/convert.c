@@ -139,7 +139,7 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-enum { MAX_CONVERTERS = 16, KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
+enum { KEY_CONVERTER = 0x100, KEY_OTF2_EVENTS = 0x200 };
 
 static void choose_converter(struct convert_options *options, const struct converter *converter)
 {
@@ -227,7 +227,7 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
 	unsigned nr = 0;
 
 	known[nr++] = (struct argp_option){.doc = "Formats:", .group = 1};
-	for (unsigned i = 0; i < MAX_CONVERTERS && (converter = converter_at(i)); i++)
+	for (unsigned i = 0; (converter = converter_at(i)); i++)
 		known[nr++] = (struct argp_option){.name = converter->name,
 		                                   .key = (int)(KEY_CONVERTER + i),
 		                                   .doc = converter->what,

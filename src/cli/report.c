@@ -160,31 +160,19 @@ static int complete_options(const struct trace *trace, struct report_command *co
 
 /* --- the report ------------------------------------------------------------------------------- */
 
-static int put_report(FILE *to, const struct trace *trace, const struct report_command *command)
-{
-	const struct report_options *options = &command->rows.report;
-	const char *name = command->path;
-
-	if (command->mpi)
-		return command->rows.json ? report_mpi_json(to, trace, &options->query)
-		                          : report_mpi_text(to, trace, name, options);
-	if (command->per_rank)
-		return command->rows.json ? report_ranks_json(to, trace, &options->query)
-		                          : report_ranks_text(to, trace, name, options);
-	return command->rows.json ? report_json(to, trace, &options->query)
-	                          : report_text(to, trace, name, options);
-}
-
 static int page_report(const struct trace *trace, const struct report_command *command)
 {
 	const struct row_options *rows = &command->rows;
-	int err = rows->json ? 0 : plain_text_start();
 	FILE *to;
+	int err;
 
+	if (rows->json)
+		return command->view->json(stdout, trace, &rows->report.query);
+	err = plain_text_start();
 	if (err)
 		return err;
-	to = rows->json ? stdout : pager_open(!rows->no_pager);
-	err = put_report(to, trace, command);
+	to = pager_open(!rows->no_pager);
+	err = command->view->text(to, trace, command->path, &rows->report);
 	pager_close(to);
 	return err;
 }
@@ -195,14 +183,8 @@ static int report_done(const struct report_command *command, int err)
 	if (err == -E2BIG)
 		say("'%s' has too many callers to show; --max-depth leaves out the outer ones",
 		    command->rows.report.query.function);
-	else if (err == -ENODATA && command->mpi)
-		say("'%s' contains nothing about MPI: no calls, and no samples in its functions; "
-		    "adaptrace "
-		    "record --mpi records calls",
-		    command->path);
-	else if (err == -ENODATA)
-		say("'%s' has no ranks; adaptrace merge joins the traces of all ranks",
-		    command->path);
+	else if (err == -ENODATA && command->view->nothing)
+		say("'%s' %s", command->path, command->view->nothing);
 	else
 		return reading_done(command->path, err);
 	return 1;

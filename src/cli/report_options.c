@@ -9,32 +9,19 @@
 #include <string.h>
 
 enum {
-	OPT_TREE = OPT_OTHERS,
-	OPT_PER_THREAD,
-	OPT_CALLERS,
-	OPT_CALLEES,
-	OPT_MAX_DEPTH,
+	OPT_MAX_DEPTH = OPT_OTHERS,
 	OPT_LEAST,
-	OPT_ANNOTATE,
-	OPT_MPI,
-	OPT_PER_RANK,
 	OPT_SYMBOLS,
 	OPT_DEBUGINFOD,
+	OPT_VIEW, /* the number of a view is added */
 };
 
-static const struct argp_option options_known[] = {
+static const struct argp_option others[] = {
 	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
          "rows and columns: symbol, module, file, line, thread, process, comm, cpu; "
          "with record --data mem, op, tlb, snoop, latency; total: sort by it",
          0},
-	{"per-thread", OPT_PER_THREAD, NULL, 0, "a table for every thread", 0},
-	{"tree", OPT_TREE, NULL, 0, "call paths, from the roots down", 0},
-	{"callers", OPT_CALLERS, "NAME", 0, "what called a function, as a tree", 0},
-	{"callees", OPT_CALLEES, "NAME", 0, "what a function called, as a tree", 0},
-	{"annotate", OPT_ANNOTATE, "NAME", 0, "a function's hot lines and instructions", 0},
-	{"mpi", OPT_MPI, NULL, 0, "time in MPI by rank, call and caller, and who sends to whom", 0},
-	{"per-rank", OPT_PER_RANK, NULL, 0, "how evenly ranks share the work, by function", 0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{TIME_OPTION, 0},
 	{ONLY_OPTION, 0},
@@ -56,45 +43,25 @@ static const struct argp_option options_known[] = {
 	{0},
 };
 
-static void take_function(struct report_command *command, const char *name,
-                          enum profile_direction way)
+static void take_function(struct report_command *command, const char *name)
 {
 	if (command->function)
 		say_usage("one function at a time; '%s' is the second", name);
 	if (!*name)
 		say_usage("name a function");
 	command->function = name;
-	command->rows.report.query.direction = way;
 }
 
-static error_t parse_view(struct report_command *command, int key, char *arg)
+static void take_view(struct report_command *command, unsigned number, const char *arg)
 {
-	switch (key) {
-	case OPT_PER_THREAD:
-		command->rows.report.query.per_thread = true;
-		return 0;
-	case OPT_TREE:
-		command->rows.report.query.tree = true;
-		return 0;
-	case OPT_MPI:
-		command->mpi = true;
-		return 0;
-	case OPT_PER_RANK:
-		command->per_rank = true;
-		return 0;
-	case OPT_DEBUGINFOD:
-		command->symbols = command->places.ask_server = true;
-		return 0;
-	default:
-		if (!selection_options_parse(&command->selection, key, arg))
-			return 0;
-		return row_options_parse(&command->rows, key, arg);
-	}
-}
+	const struct view *view = view_at(number);
 
-static bool has_trees(const struct report_options *options)
-{
-	return options->query.tree || options->query.direction != PROFILE_ALL;
+	if (view->argument)
+		take_function(command, arg);
+	if (view->choose)
+		view->choose(&command->rows.report.query);
+	command->view = view;
+	command->views |= 1U << number;
 }
 
 /* Tells whether the rows name functions, which callers and callees require. */
@@ -108,25 +75,48 @@ static bool keys_name_functions(const struct report_options *options)
 	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
 }
 
-/* Trees and tables of threads are of functions, and each of these is a view by itself. */
+static bool any_view(const struct report_command *command, unsigned takes, bool take)
+{
+	const struct view *view;
+
+	for (unsigned i = 1; (view = view_at(i)); i++)
+		if (command->views >> i & 1 && ((view->takes & takes) == takes) == take)
+			return true;
+	return false;
+}
+
+/* Tells whether a view that is by itself was chosen, and another one. */
+static bool views_collide(const struct report_command *command)
+{
+	const struct view *view;
+	bool alone = false;
+
+	for (unsigned i = 0; (view = view_at(i)); i++)
+		alone |= view->alone && command->views >> i & 1;
+	return alone && command->views & (command->views - 1);
+}
+
+/* Refuses options that would have no effect. */
 static void check_views(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
-	bool of_functions = has_trees(options) || options->query.per_thread;
+	char names[VIEW_NAMES_SIZE];
 
-	if (command->mpi + command->per_rank + options->query.annotate + of_functions > 1)
-		say_usage("--mpi, --per-rank and --annotate are views by themselves: one "
-		          "at a time, and without --tree and the like");
-	if (command->selection.nr_only && (command->mpi || command->per_rank))
-		say_usage("--only is not for --mpi and --per-rank, which are of all ranks");
-	if (command->rows.sorted && (command->mpi || command->per_rank || options->query.annotate))
-		say_usage("--sort is for tables and trees, not for --mpi, --per-rank and "
-		          "--annotate");
+	if (views_collide(command))
+		say_usage("%s are views by themselves: one at a time, and without --tree and the "
+		          "like",
+		          view_names(names, VIEW_SORT, false));
+	if (command->selection.nr_only && any_view(command, VIEW_ONLY, false))
+		say_usage("--only is not for %s, which are of all ranks",
+		          view_names(names, VIEW_ONLY, false));
+	if (command->rows.sorted && any_view(command, VIEW_SORT, false))
+		say_usage("--sort is for tables and trees, not for %s",
+		          view_names(names, VIEW_SORT, false));
 	if (options->query.direction != PROFILE_ALL && !keys_name_functions(options))
 		say_usage("--callers and --callees are of functions: with them --sort "
 		          "takes symbol, thread, process, comm and cpu");
-	if (options->query.max_depth && !has_trees(options))
-		say_usage("--max-depth is for --tree, --callers and --callees");
+	if (options->query.max_depth && !any_view(command, VIEW_DEPTH, true))
+		say_usage("--max-depth is for %s", view_names(names, VIEW_DEPTH, true));
 }
 
 /* JSON has tables besides trees, and code has instructions besides its rows. */
@@ -134,15 +124,16 @@ static void check_limits(const struct report_command *command)
 {
 	const struct report_options *options = &command->rows.report;
 
-	if (options->query.limit && has_trees(options) && !command->rows.json)
+	if (options->query.limit && any_view(command, VIEW_LIMIT, false) && !command->rows.json)
 		say_usage("--limit is for tables; in trees --percent-limit leaves out what is "
 		          "small, and --max-depth what is deep");
 	if (options->query.least > 0 &&
-	    (options->query.all || options->query.annotate || command->mpi || command->per_rank))
+	    (options->query.all || any_view(command, VIEW_SHARE, false)))
 		say_usage("--percent-limit is for tables of functions and trees, and without "
 		          "--all");
 	row_options_check(&command->rows,
-	                  options->query.annotate || (has_trees(options) && command->rows.json));
+	                  options->query.annotate ||
+	                          (query_has_trees(&options->query) && command->rows.json));
 }
 
 static double parse_share(const char *arg)
@@ -155,6 +146,18 @@ static double parse_share(const char *arg)
 		          "shows everything",
 		          arg);
 	return percent / 100;
+}
+
+/* Takes the views, and options that other commands have, too. */
+static error_t parse_shared(struct report_command *command, int key, char *arg)
+{
+	unsigned view = (unsigned)key - OPT_VIEW;
+
+	if (key > OPT_VIEW && view_at(view))
+		take_view(command, view, arg);
+	else if (selection_options_parse(&command->selection, key, arg))
+		return row_options_parse(&command->rows, key, arg);
+	return 0;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -172,16 +175,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_LEAST:
 		command->rows.report.query.least = parse_share(arg);
 		return 0;
-	case OPT_ANNOTATE:
-		take_function(command, arg, PROFILE_ALL);
-		command->rows.report.query.annotate = true;
-		return 0;
-	case OPT_CALLERS:
-		take_function(command, arg, PROFILE_CALLERS);
-		return 0;
-	case OPT_CALLEES:
-		take_function(command, arg, PROFILE_CALLEES);
-		return 0;
 	case ARGP_KEY_ARG:
 		reading_take(&command->path, arg);
 		return 0;
@@ -189,15 +182,35 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_views(command);
 		check_limits(command);
 		return 0;
+	case OPT_DEBUGINFOD:
+		command->symbols = command->places.ask_server = true;
+		return 0;
 	default:
-		return parse_view(command, key, arg);
+		return parse_shared(command, key, arg);
 	}
+}
+
+#define NR_OTHERS (sizeof(others) / sizeof(*others))
+
+/* The options of the views, and then the rest. */
+static void list_options(struct argp_option known[MAX_VIEWS + NR_OTHERS])
+{
+	const struct view *view;
+	unsigned nr = 0;
+
+	for (int i = 1; (view = view_at((unsigned)i)); i++)
+		known[nr++] = (struct argp_option){.name = view->option,
+		                                   .key = OPT_VIEW + i,
+		                                   .arg = view->argument,
+		                                   .doc = view->what};
+	memcpy(&known[nr], others, sizeof(others));
 }
 
 int report_options(struct report_command *command, int argc, char **argv)
 {
+	struct argp_option known[MAX_VIEWS + NR_OTHERS];
 	const struct argp argp = {
-		options_known,
+		known,
 		parse_option,
 		"[FILE]",
 		"Shows what a recorded program spent in each function: in the function itself "
@@ -208,7 +221,8 @@ int report_options(struct report_command *command, int argc, char **argv)
 		"  adaptrace report --time 50%,",
 	};
 
-	*command = (struct report_command){0};
+	*command = (struct report_command){.view = view_at(0)};
+	list_options(known);
 	if (selection_options_init(&command->selection, argc)) {
 		say("no memory");
 		return 1;

@@ -4,6 +4,7 @@
 
 #include "cli/selection_options.h"
 #include "cli/row_options.h"
+#include "output/report/report_views.h"
 #include "output/views/function_choice.h"
 #include "symbolize/modules/module.h"
 
@@ -13,7 +14,9 @@ struct report_command {
 	const char *path, *function;
 	struct selection_options selection;
 	struct function_choice choice;
-	bool mpi, per_rank, symbols;
+	const struct view *view; /* the one chosen last */
+	unsigned views;          /* a bit for each that was chosen */
+	bool symbols;
 	struct debug_places places;
 	struct row_options rows;
 };

@@ -1,6 +1,7 @@
 #include "output/convert/convert.h"
 #include "output/otf2/otf2.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 static const struct converter converters[] = {
@@ -67,6 +68,9 @@ static const struct converter converters[] = {
          .one_part = true,
          .to_file = callgrind_write},
 };
+
+static_assert(sizeof(converters) / sizeof(*converters) <= MAX_CONVERTERS,
+              "the options of all formats have room");
 
 const struct converter *converter_at(unsigned index)
 {

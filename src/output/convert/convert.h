@@ -54,6 +54,8 @@ struct converter {
 	const char *instead; /* advice for users whose file becomes large; NULL: there is none */
 };
 
+#define MAX_CONVERTERS 16
+
 /* Returns the converter at an index; NULL: there are no more. */
 const struct converter *converter_at(unsigned index);
 

@@ -1,0 +1,118 @@
+#include "output/report/report_views.h"
+
+#include <assert.h>
+
+static void choose_threads(struct view_query *query)
+{
+	query->per_thread = true;
+}
+
+static void choose_tree(struct view_query *query)
+{
+	query->tree = true;
+}
+
+static void choose_callers(struct view_query *query)
+{
+	query->direction = PROFILE_CALLERS;
+}
+
+static void choose_callees(struct view_query *query)
+{
+	query->direction = PROFILE_CALLEES;
+}
+
+static void choose_code(struct view_query *query)
+{
+	query->annotate = true;
+}
+
+static const struct view views[] = {
+	{.takes = VIEW_ONLY | VIEW_SORT | VIEW_LIMIT | VIEW_SHARE,
+         .text = report_text,
+         .json = report_json},
+	{.option = "per-thread",
+         .what = "a table for every thread",
+         .takes = VIEW_ONLY | VIEW_SORT | VIEW_LIMIT | VIEW_SHARE,
+         .choose = choose_threads,
+         .text = report_text,
+         .json = report_json},
+	{.option = "tree",
+         .what = "call paths, from the roots down",
+         .takes = VIEW_ONLY | VIEW_SORT | VIEW_DEPTH | VIEW_SHARE,
+         .choose = choose_tree,
+         .text = report_text,
+         .json = report_json},
+	{.option = "callers",
+         .argument = "NAME",
+         .what = "what called a function, as a tree",
+         .takes = VIEW_ONLY | VIEW_SORT | VIEW_DEPTH | VIEW_SHARE,
+         .choose = choose_callers,
+         .text = report_text,
+         .json = report_json},
+	{.option = "callees",
+         .argument = "NAME",
+         .what = "what a function called, as a tree",
+         .takes = VIEW_ONLY | VIEW_SORT | VIEW_DEPTH | VIEW_SHARE,
+         .choose = choose_callees,
+         .text = report_text,
+         .json = report_json},
+	{.option = "mpi",
+         .what = "time in MPI by rank, call and caller, and who sends to whom",
+         .alone = true,
+         .takes = VIEW_LIMIT,
+         .text = report_mpi_text,
+         .json = report_mpi_json,
+         .nothing = "contains nothing about MPI: no calls, and no samples in its functions; "
+                    "adaptrace record --mpi records calls"},
+	{.option = "per-rank",
+         .what = "how evenly ranks share the work, by function",
+         .alone = true,
+         .takes = VIEW_LIMIT,
+         .text = report_ranks_text,
+         .json = report_ranks_json,
+         .nothing = "has no ranks; adaptrace merge joins the traces of all ranks"},
+	{.option = "annotate",
+         .argument = "NAME",
+         .what = "a function's hot lines and instructions",
+         .alone = true,
+         .takes = VIEW_ONLY | VIEW_LIMIT,
+         .choose = choose_code,
+         .text = report_text,
+         .json = report_json},
+};
+
+#define NR_VIEWS (sizeof(views) / sizeof(*views))
+
+static_assert(NR_VIEWS <= MAX_VIEWS, "the options of all views have room");
+
+const struct view *view_at(unsigned index)
+{
+	return index < NR_VIEWS ? &views[index] : NULL;
+}
+
+static bool is_named(const struct view *view, unsigned takes, bool take)
+{
+	return view->option && ((view->takes & takes) == takes) == take;
+}
+
+const char *view_names(char text[VIEW_NAMES_SIZE], unsigned takes, bool take)
+{
+	unsigned nr = 0, named = 0;
+	size_t used = 0;
+
+	for (unsigned i = 0; i < NR_VIEWS; i++)
+		nr += is_named(&views[i], takes, take);
+	*text = '\0';
+	for (unsigned i = 0; i < NR_VIEWS && used < VIEW_NAMES_SIZE; i++) {
+		if (!is_named(&views[i], takes, take))
+			continue;
+		used += (size_t)snprintf(text + used, VIEW_NAMES_SIZE - used, "%s--%s",
+		                         !named           ? ""
+		                         : named + 1 < nr ? ", "
+		                                          : " and ",
+		                         views[i].option);
+		named++;
+	}
+	return text;
+}

@@ -1,0 +1,42 @@
+/* The views of a report: one row of a table describes each. */
+#ifndef OUTPUT_REPORT_REPORT_VIEWS_H
+#define OUTPUT_REPORT_REPORT_VIEWS_H
+
+#include "output/report/report.h"
+
+/* Options that change a view. Others are refused together with it. */
+enum view_takes {
+	VIEW_ONLY = 1,   /* --only: threads and ranks can be left out */
+	VIEW_SORT = 2,   /* --sort: rows and columns can be chosen */
+	VIEW_DEPTH = 4,  /* --max-depth: it is a tree */
+	VIEW_LIMIT = 8,  /* --limit: its text is a table */
+	VIEW_SHARE = 16, /* --percent-limit */
+};
+
+struct view {
+	const char *option;   /* its name; NULL: the view without any option */
+	const char *argument; /* of the option: the name of a function, or NULL */
+	const char *what;     /* its line of --help */
+	bool alone;           /* cannot be combined with another view */
+	unsigned takes;
+	void (*choose)(struct view_query *query); /* NULL: nothing is to be set */
+	int (*text)(FILE *to, const struct trace *trace, const char *name,
+	            const struct report_options *options);
+	int (*json)(FILE *to, const struct trace *trace, const struct view_query *query);
+	const char
+		*nothing; /* what is wrong where these return -ENODATA, behind the trace's name */
+};
+
+#define MAX_VIEWS 16
+
+/* Returns the view at an index, the one without option first; NULL: there are no more. */
+const struct view *view_at(unsigned index);
+
+#define VIEW_NAMES_SIZE 128
+/*
+ * Writes the options of all views that take `takes`, or that do not: "--mpi and --per-rank".
+ * Returns text.
+ */
+const char *view_names(char text[VIEW_NAMES_SIZE], unsigned takes, bool take);
+
+#endif
