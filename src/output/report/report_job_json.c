@@ -1,54 +1,21 @@
-#include "output/report/report.h"
-#include "output/views/call_text.h"
+#include "output/report/job_tables.h"
 #include "output/text/json_writer.h"
 #include "output/views/mpi_paths.h"
-#include "output/views/job.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-static void put_sum(struct json_writer *json, const struct call_sum *sum)
-{
-	json_number(json, "calls", sum->calls);
-	json_number(json, "unfinished", sum->unfinished);
-	json_number(json, "time_ns", sum->time);
-	json_number(json, "longest_ns", sum->longest);
-	json_number(json, "sent", sum->sent);
-	json_number(json, "bytes", sum->bytes);
-	json_number(json, "received", sum->received);
-	json_number(json, "bytes_in", sum->bytes_in);
-}
-
-/* Puts null for what a program never told. */
-static void put_values(struct json_writer *json, const struct value_sum *values)
-{
-	bool any = values->nr;
-
-	json_real(json, "mean", any ? values->sum / (double)values->nr : NAN);
-	json_real(json, "min", any ? values->least : NAN);
-	json_real(json, "max", any ? values->most : NAN);
-	json_real(json, "last", any ? values->last : NAN);
-}
-
 static int put_calls(struct json_writer *json, const struct call_sums *sums, uint32_t limit)
 {
 	uint32_t nr, *order = call_sums_order(sums, &nr);
+	struct table table = {.json = json};
 
 	if (!order)
 		return -ENOMEM;
 	json_begin_list(json, "calls");
-	for (uint32_t i = 0; i < nr && i < limit; i++) {
-		const struct trace_region *region = trace_region(sums->trace, order[i]);
-
-		json_begin(json, NULL);
-		json_text(json, "call", trace_region_name(sums->trace, order[i]));
-		json_text(json, "class", region_class_name(region->region_class));
-		put_sum(json, &sums->regions[order[i]]);
-		if (region->region_class == TRACE_VALUE)
-			put_values(json, &sums->regions[order[i]].values);
-		json_end(json);
-	}
+	for (uint32_t i = 0; i < nr && i < limit; i++)
+		put_call_row(&table, sums, order[i]);
 	json_end_list(json);
 	free(order);
 	return 0;
@@ -68,19 +35,11 @@ int report_calls_json(struct json_writer *json, const struct trace *trace,
 
 static void put_ranks(struct json_writer *json, const struct job *job, uint32_t limit)
 {
-	json_begin_list(json, "ranks");
-	for (uint32_t i = 0; i < job->rows.nr && i < limit; i++) {
-		const struct rank_row *row = &job->rows.rows[i];
+	struct table table = {.columns = rank_columns(trace_has_calls(job->trace)), .json = json};
 
-		json_begin(json, NULL);
-		json_int(json, "rank", row->rank);
-		json_text(json, "host", trace_string(job->trace, row->host));
-		json_number(json, "weight", job->samples.weights[i]);
-		json_number(json, "mpi_weight", job->samples.mpi[i]);
-		if (trace_has_calls(job->trace))
-			put_sum(json, &job->calls.ranks[i]);
-		json_end(json);
-	}
+	json_begin_list(json, "ranks");
+	for (uint32_t i = 0; i < job->rows.nr && i < limit; i++)
+		put_rank_row(&table, job, i);
 	json_end_list(json);
 }
 
@@ -160,31 +119,30 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct view_que
 
 /* --- MPI -------------------------------------------------------------------------------------- */
 
-static void put_context(struct json_writer *json, const struct job *job,
+static void put_context(struct table *table, const struct job *job,
                         const struct mpi_context *context)
 {
 	const struct paths *paths = &job->samples.paths;
 	uint32_t path = context->path;
 	char text[FRAME_TEXT_SIZE];
 
-	json_begin(json, NULL);
-	json_number(json, "weight", context->weight);
-	json_number(json, "samples", context->samples);
-	json_begin_list(json, "stack");
-	json_text(json, NULL, mpi_paths_call(paths, path, text));
+	put_context_row(table, job, context);
+	json_begin_list(table->json, "stack");
+	json_text(table->json, NULL, mpi_paths_call(paths, path, text));
 	while ((path = paths_caller(paths, path)) != PATH_NONE)
-		json_text(json, NULL, paths_function(paths, paths_leaf(paths, path), text));
-	json_end_list(json);
-	json_end(json);
+		json_text(table->json, NULL, paths_function(paths, paths_leaf(paths, path), text));
+	json_end_list(table->json);
+	table_end(table);
 }
 
 static void put_contexts(struct json_writer *json, const struct job *job)
 {
 	const struct call_callers *callers = &job->callers;
+	struct table table = {.columns = context_columns, .json = json};
 
 	json_begin_list(json, "contexts");
 	for (uint32_t i = 0; i < job->samples.nr_contexts && i < job->query->limit; i++)
-		put_context(json, job, &job->samples.contexts[i]);
+		put_context(&table, job, &job->samples.contexts[i]);
 	json_end_list(json);
 	json_begin(json, "callers");
 	json_number(json, "calls", callers->calls);
@@ -198,18 +156,13 @@ static int put_matrix(struct json_writer *json, const struct job *job)
 {
 	uint32_t nr;
 	struct call_link *links = job_links(job, &nr);
+	struct table table = {.columns = link_columns, .json = json};
 
 	if (!links)
 		return -ENOMEM;
 	json_begin_list(json, "matrix");
-	for (uint32_t i = 0; i < nr; i++) {
-		json_begin(json, NULL);
-		json_int(json, "from", links[i].from);
-		json_int(json, "to", links[i].to);
-		json_number(json, "messages", links[i].messages);
-		json_number(json, "bytes", links[i].bytes);
-		json_end(json);
-	}
+	for (uint32_t i = 0; i < nr; i++)
+		put_link_row(&table, &links[i]);
 	json_end_list(json);
 	json_number(json, "messages_elsewhere", job->calls.messages_elsewhere);
 	json_number(json, "bytes_elsewhere", job->calls.bytes_elsewhere);

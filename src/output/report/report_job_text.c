@@ -1,10 +1,8 @@
-#include "output/report/report.h"
+#include "output/report/job_tables.h"
 #include "output/views/mpi_paths.h"
 #include "output/report/report_columns.h"
 #include "output/report/report_head.h"
-#include "output/views/job.h"
 #include "output/report/report_text.h"
-#include "output/text/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,6 +33,12 @@ static void put_title(FILE *to, const struct report_options *options, const char
 		fprintf(to, "\n%s%s%s\n\n", paint(options, BOLD), title, paint(options, PLAIN));
 }
 
+static void put_titles(struct table *table)
+{
+	table_titles(table);
+	fputc('\n', table->to);
+}
+
 /* --- calls ------------------------------------------------------------------------------------ */
 
 static uint32_t class_of(const struct call_sums *sums, uint32_t region)
@@ -42,75 +46,12 @@ static uint32_t class_of(const struct call_sums *sums, uint32_t region)
 	return trace_region(sums->trace, region)->region_class;
 }
 
-/* Without a length, and nothing that is sent. */
-static void put_marker(FILE *to, const struct call_sum *sum)
-{
-	fprintf(to, "%10" PRIu64 "  %10s  %10s  %10s  %10s  %11s  %10s  %11s  ", sum->calls, "-",
-	        "-", "-", "-", "-", "-", "-");
-}
-
-static void put_call(FILE *to, const struct call_sum *sum)
-{
-	char time[TEXT_SIZE], mean[TEXT_SIZE], longest[TEXT_SIZE], bytes[TEXT_SIZE], in[TEXT_SIZE];
-
-	text_cell(time, (double)sum->time, TRACE_NS);
-	text_cell(mean, (double)sum->time / (double)sum->calls, TRACE_NS);
-	text_cell(longest, (double)sum->longest, TRACE_NS);
-	text_bytes(bytes, sum->bytes);
-	text_bytes(in, sum->bytes_in);
-	fprintf(to, "%10" PRIu64 "  %*s  %*s  %*s  %10" PRIu64 "  %11s  %10" PRIu64 "  %11s  ",
-	        sum->calls, text_field(time, 10), time, text_field(mean, 10), mean,
-	        text_field(longest, 10), longest, sum->sent, sum->bytes ? bytes : "-",
-	        sum->received, sum->bytes_in ? in : "-");
-}
-
-static void put_value(FILE *to, const struct call_sum *sum)
-{
-	const struct value_sum *values = &sum->values;
-
-	fprintf(to, "%10" PRIu64, sum->calls);
-	if (values->nr)
-		fprintf(to, "  %12.6g  %12.6g  %12.6g  %12.6g  ", values->sum / (double)values->nr,
-		        values->least, values->most, values->last);
-	else
-		fprintf(to, "  %12s  %12s  %12s  %12s  ", "-", "-", "-", "-");
-}
-
-static void put_call_row(FILE *to, const struct call_sums *sums, uint32_t region)
-{
-	const struct call_sum *sum = &sums->regions[region];
-
-	switch (class_of(sums, region)) {
-	case TRACE_VALUE:
-		put_value(to, sum);
-		break;
-	case TRACE_MARKER:
-		put_marker(to, sum);
-		break;
-	default:
-		put_call(to, sum);
-	}
-	text_put(to, trace_region_name(sums->trace, region), 0);
-	if (sum->unfinished)
-		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
-	fputc('\n', to);
-}
-
-static void put_call_titles(FILE *to, bool values)
-{
-	if (values)
-		fprintf(to, "%10s  %12s  %12s  %12s  %12s  %s\n", "values", "mean", "least", "most",
-		        "last", "name");
-	else
-		fprintf(to, "%10s  %10s  %10s  %10s  %10s  %11s  %10s  %11s  %s\n", "calls", "time",
-		        "mean", "longest", "sent", "bytes", "received", "bytes", "call");
-}
-
 /* Prints the table of regions that are values, or that of all other regions. */
 static void put_call_table(FILE *to, const struct job_text *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
 {
 	const struct report_options *options = job->options;
+	struct table table = {.columns = call_columns(values), .to = to};
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
@@ -119,9 +60,9 @@ static void put_call_table(FILE *to, const struct job_text *job, const uint32_t 
 		if (!nr && values)
 			put_title(to, options, "values that the program told");
 		if (!nr && !options->style.quiet)
-			put_call_titles(to, values);
+			put_titles(&table);
 		if (nr++ < limit)
-			put_call_row(to, &job->of.calls, order[i]);
+			put_call_row(&table, &job->of.calls, order[i]);
 	}
 	if (nr > limit && !options->style.quiet)
 		fprintf(to, "%u more; %s shows them\n", nr - limit,
@@ -187,49 +128,21 @@ static bool knows_calls(const struct trace *trace)
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
-static enum trace_unit unit_of(const struct job_text *job)
-{
-	return trace_event(job->of.trace, job->of.samples.event)->unit;
-}
-
-static void put_rank_row(FILE *to, const struct job_text *job, uint32_t row)
-{
-	const struct call_sum *calls = &job->of.calls.ranks[row];
-	char sampled[TEXT_SIZE], time[TEXT_SIZE], bytes[TEXT_SIZE];
-	uint64_t weight = job->of.samples.weights[row];
-
-	text_cell(sampled, (double)weight, unit_of(job));
-	text_cell(time, (double)calls->time, TRACE_NS);
-	text_bytes(bytes, calls->bytes);
-	fprintf(to, "%6d  %*s  %7.2f%%", job->of.rows.rows[row].rank, text_field(sampled, 10),
-	        sampled, percent((double)job->of.samples.mpi[row], weight));
-	if (knows_calls(job->of.trace))
-		fprintf(to, "  %10" PRIu64 "  %*s  %10" PRIu64 "  %11s", calls->calls,
-		        text_field(time, 10), time, calls->sent, bytes);
-	fputs("  ", to);
-	text_put(to, trace_string(job->of.trace, job->of.rows.rows[row].host), 0);
-	fputc('\n', to);
-}
-
 static void put_ranks(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
 	bool calls = knows_calls(job->of.trace);
+	struct table table = {.columns = rank_columns(calls), .unit = job_unit(&job->of), .to = to};
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
 	                  "their exact time, and what they sent, from calls"
 	                : "ranks: what was sampled, and its share in MPI");
 	put_completeness(to, job->of.trace);
-	if (!options->style.quiet) {
-		fprintf(to, "%6s  %10s  %8s", "rank", "sampled", "in MPI");
-		if (calls)
-			fprintf(to, "  %10s  %10s  %10s  %11s", "MPI calls", "time", "sent",
-			        "bytes");
-		fputs("  host\n", to);
-	}
+	if (!options->style.quiet)
+		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.rows.nr && i < options->query.limit; i++)
-		put_rank_row(to, job, i);
+		put_rank_row(&table, &job->of, i);
 	put_rest(to, options, job->of.rows.nr, "rank");
 }
 
@@ -247,9 +160,9 @@ static void put_spread(FILE *to, const struct job_text *job, const struct spread
 	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
 	const struct rank_row *rows = job->of.rows.rows;
 
-	text_cell(least, (double)spread->least, unit_of(job));
-	text_cell(mean, (double)spread->sum / job->of.rows.nr, unit_of(job));
-	text_cell(most, (double)spread->most, unit_of(job));
+	text_cell(least, (double)spread->least, job_unit(&job->of));
+	text_cell(mean, (double)spread->sum / job->of.rows.nr, job_unit(&job->of));
+	text_cell(most, (double)spread->most, job_unit(&job->of));
 	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
 	        least, rows[spread->least_row].rank, text_field(most, 10), most,
 	        rows[spread->most_row].rank);
@@ -349,18 +262,6 @@ static void put_path(FILE *to, const struct job_text *job, uint32_t path)
 		fputs(i ? " < " : "", to);
 		used += 3 + report_cell_put(to, PROFILE_BY_SYMBOL, name, each);
 	}
-	fputc('\n', to);
-}
-
-static void put_context(FILE *to, const struct job_text *job, const struct mpi_context *context)
-{
-	char weight[TEXT_SIZE];
-
-	text_cell(weight, (double)context->weight, unit_of(job));
-	fprintf(to, "%7.2f%%  %*s  %9" PRIu64 "  ",
-	        percent((double)context->weight, job->of.samples.total), text_field(weight, 10),
-	        weight, context->samples);
-	put_path(to, job, context->path);
 }
 
 /* The paths are those of samples; which call had which one is known of few. */
@@ -377,6 +278,8 @@ static void put_callers(FILE *to, const struct call_callers *callers)
 static void put_contexts(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
+	const struct mpi_context *contexts = job->of.samples.contexts;
+	struct table table = {.columns = context_columns, .unit = job_unit(&job->of), .to = to};
 
 	if (!job->of.samples.nr_contexts && !job->of.callers.calls)
 		return;
@@ -384,10 +287,12 @@ static void put_contexts(FILE *to, const struct job_text *job)
 	          "where MPI was called from, as a share of everything sampled, from samples");
 	put_callers(to, &job->of.callers);
 	if (!options->style.quiet)
-		fprintf(to, "%8s  %10s  %9s  %s\n", "in MPI", "sampled", "samples",
-		        "call and callers");
-	for (uint32_t i = 0; i < job->of.samples.nr_contexts && i < options->query.limit; i++)
-		put_context(to, job, &job->of.samples.contexts[i]);
+		put_titles(&table);
+	for (uint32_t i = 0; i < job->of.samples.nr_contexts && i < options->query.limit; i++) {
+		put_context_row(&table, &job->of, &contexts[i]);
+		put_path(to, job, contexts[i].path);
+		table_end(&table);
+	}
 	put_rest(to, options, job->of.samples.nr_contexts, "context");
 }
 
@@ -420,16 +325,13 @@ static int put_pairs(FILE *to, const struct job_text *job)
 {
 	uint32_t nr;
 	struct call_link *links = job_links(&job->of, &nr);
-	char text[TEXT_SIZE];
+	struct table table = {.columns = link_columns, .to = to};
 
 	if (!links)
 		return -ENOMEM;
-	fprintf(to, "%8s  %8s  %10s  %11s\n", "from", "to", "messages", "bytes");
-	for (uint32_t i = 0; i < nr; i++) {
-		text_bytes(text, links[i].bytes);
-		fprintf(to, "%8d  %8d  %10" PRIu64 "  %11s\n", links[i].from, links[i].to,
-		        links[i].messages, text);
-	}
+	put_titles(&table);
+	for (uint32_t i = 0; i < nr; i++)
+		put_link_row(&table, &links[i]);
 	put_rest(to, job->options, job->of.calls.nr_links, "pair");
 	free(links);
 	return 0;

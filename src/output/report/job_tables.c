@@ -1,0 +1,166 @@
+#include "output/report/job_tables.h"
+
+#include "output/views/call_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+const struct column *call_columns(bool values)
+{
+	static const struct column of_calls[] = {
+		{NULL, "call", COLUMN_NAME, 0},
+		{NULL, "class", COLUMN_NAME, 0},
+		{"calls", "calls", COLUMN_COUNT, 10},
+		{NULL, "unfinished", COLUMN_COUNT, 0},
+		{"time", "time_ns", COLUMN_TIME, 10},
+		{"mean", NULL, COLUMN_TIME, 10},
+		{"longest", "longest_ns", COLUMN_TIME, 10},
+		{"sent", "sent", COLUMN_COUNT, 10},
+		{"bytes", "bytes", COLUMN_SOME_BYTES, 11},
+		{"received", "received", COLUMN_COUNT, 10},
+		{"bytes", "bytes_in", COLUMN_SOME_BYTES, 11},
+		{"call", NULL, COLUMN_NAME, 0},
+		{NULL, NULL, COLUMN_END, 0},
+	};
+	static const struct column of_values[] = {
+		{NULL, "call", COLUMN_NAME, 0},        {NULL, "class", COLUMN_NAME, 0},
+		{"values", "calls", COLUMN_COUNT, 10}, {NULL, "unfinished", COLUMN_COUNT, 0},
+		{NULL, "time_ns", COLUMN_TIME, 0},     {NULL, NULL, COLUMN_TIME, 0},
+		{NULL, "longest_ns", COLUMN_TIME, 0},  {NULL, "sent", COLUMN_COUNT, 0},
+		{NULL, "bytes", COLUMN_BYTES, 0},      {NULL, "received", COLUMN_COUNT, 0},
+		{NULL, "bytes_in", COLUMN_BYTES, 0},   {"mean", "mean", COLUMN_REAL, 12},
+		{"least", "min", COLUMN_REAL, 12},     {"most", "max", COLUMN_REAL, 12},
+		{"last", "last", COLUMN_REAL, 12},     {"name", NULL, COLUMN_NAME, 0},
+		{NULL, NULL, COLUMN_END, 0},
+	};
+
+	return values ? of_values : of_calls;
+}
+
+/* marker: of calls without a length, and nothing that is sent. */
+static void put_sum(struct table *table, const struct call_sum *sum, bool marker)
+{
+	table_number(table, sum->calls);
+	table->blank = marker;
+	table_number(table, sum->unfinished);
+	table_number(table, sum->time);
+	table_real(table, (double)sum->time / (double)sum->calls);
+	table_number(table, sum->longest);
+	table_number(table, sum->sent);
+	table_number(table, sum->bytes);
+	table_number(table, sum->received);
+	table_number(table, sum->bytes_in);
+}
+
+static void put_values(struct table *table, const struct value_sum *values)
+{
+	bool any = values->nr; /* programs may mark a value without telling it */
+
+	table_real(table, any ? values->sum / (double)values->nr : NAN);
+	table_real(table, any ? values->least : NAN);
+	table_real(table, any ? values->most : NAN);
+	table_real(table, any ? values->last : NAN);
+}
+
+void put_call_row(struct table *table, const struct call_sums *sums, uint32_t region)
+{
+	const struct call_sum *sum = &sums->regions[region];
+	const char *name = trace_region_name(sums->trace, region);
+	uint32_t class = trace_region(sums->trace, region)->region_class;
+
+	table->columns = call_columns(class == TRACE_VALUE);
+	table_begin(table);
+	table_text(table, name);
+	table_text(table, region_class_name(class));
+	put_sum(table, sum, class == TRACE_MARKER);
+	if (class == TRACE_VALUE)
+		put_values(table, &sum->values);
+	table_text(table, name);
+	if (!table->json && sum->unfinished)
+		fprintf(table->to, " (%" PRIu64 " unfinished)", sum->unfinished);
+	table_end(table);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+const struct column *rank_columns(bool calls)
+{
+	static const struct column sampled[] = {
+		{"rank", "rank", COLUMN_COUNT, 6},        {NULL, "host", COLUMN_NAME, 0},
+		{"sampled", "weight", COLUMN_AMOUNT, 10}, {"in MPI", "mpi_weight", COLUMN_SHARE, 8},
+		{"host", NULL, COLUMN_NAME, 0},           {NULL, NULL, COLUMN_END, 0},
+	};
+	static const struct column all[] = {
+		{"rank", "rank", COLUMN_COUNT, 6},
+		{NULL, "host", COLUMN_NAME, 0},
+		{"sampled", "weight", COLUMN_AMOUNT, 10},
+		{"in MPI", "mpi_weight", COLUMN_SHARE, 8},
+		{"MPI calls", "calls", COLUMN_COUNT, 10},
+		{NULL, "unfinished", COLUMN_COUNT, 0},
+		{"time", "time_ns", COLUMN_TIME, 10},
+		{NULL, NULL, COLUMN_TIME, 0},
+		{NULL, "longest_ns", COLUMN_TIME, 0},
+		{"sent", "sent", COLUMN_COUNT, 10},
+		{"bytes", "bytes", COLUMN_BYTES, 11},
+		{NULL, "received", COLUMN_COUNT, 0},
+		{NULL, "bytes_in", COLUMN_BYTES, 0},
+		{"host", NULL, COLUMN_NAME, 0},
+		{NULL, NULL, COLUMN_END, 0},
+	};
+
+	return calls ? all : sampled;
+}
+
+void put_rank_row(struct table *table, const struct job *job, uint32_t row)
+{
+	const char *host = trace_string(job->trace, job->rows.rows[row].host);
+
+	table_begin(table);
+	table_int(table, job->rows.rows[row].rank);
+	table_text(table, host);
+	table_number(table, job->samples.weights[row]);
+	table_share(table, job->samples.mpi[row], job->samples.weights[row]);
+	if (table->columns == rank_columns(true))
+		put_sum(table, &job->calls.ranks[row], false);
+	table_text(table, host);
+	table_end(table);
+}
+
+/* --- contexts and messages -------------------------------------------------------------------- */
+
+const struct column context_columns[] = {
+	{"in MPI", NULL, COLUMN_SHARE, 8},
+	{"sampled", "weight", COLUMN_AMOUNT, 10},
+	{"samples", "samples", COLUMN_COUNT, 9},
+	{"call and callers", "stack", COLUMN_NAME, 0},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
+void put_context_row(struct table *table, const struct job *job, const struct mpi_context *context)
+{
+	table_begin(table);
+	table_share(table, context->weight, job->samples.total);
+	table_number(table, context->weight);
+	table_number(table, context->samples);
+	table_skip(table);
+}
+
+const struct column link_columns[] = {
+	{"from", "from", COLUMN_COUNT, 8},
+	{"to", "to", COLUMN_COUNT, 8},
+	{"messages", "messages", COLUMN_COUNT, 10},
+	{"bytes", "bytes", COLUMN_BYTES, 11},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
+void put_link_row(struct table *table, const struct call_link *link)
+{
+	table_begin(table);
+	table_int(table, link->from);
+	table_int(table, link->to);
+	table_number(table, link->messages);
+	table_number(table, link->bytes);
+	table_end(table);
+}
