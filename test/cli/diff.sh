@@ -98,6 +98,9 @@ for options in '' --shares '--sort symbol,module,comm'; do
 	"$ADAPTRACE" diff adaptrace.atr new.atr $options >out || fail "of two names"
 	grep -q "^warning: functions of 'app' are in 'app-new' after: --sort symbol " out ||
 		fail "two names are not told: $(cat out)"
+	"$ADAPTRACE" diff adaptrace.atr new.atr $options --json |
+		grep -q '"warnings":\["functions of .app. are in .app-new. after: ' ||
+		fail "two names are not told in JSON"
 done
 for options in '--sort symbol' '--sort module' -q; do
 	"$ADAPTRACE" diff adaptrace.atr new.atr $options | grep "^warning: functions of" &&

@@ -5,7 +5,6 @@
 #include "output/profile/warnings.h"
 
 #include <math.h>
-#include <string.h>
 
 struct diff_json {
 	const struct diff_report *report;
@@ -36,11 +35,9 @@ static void put_number(struct diff_json *out, const char *key, double value)
 /* Functions have other names in other traces: returns the one that all columns have. */
 static const char *symbol_of(const struct diff_row *row, const struct view_query *query)
 {
-	const char *cell = row->cells;
-
-	for (unsigned k = 0; k < query->nr_keys; k++, cell += strlen(cell) + 1)
+	for (unsigned k = 0; k < query->nr_keys; k++)
 		if (query->keys[k] == PROFILE_BY_SYMBOL)
-			return cell;
+			return diff_cell(row, k);
 	return "";
 }
 
@@ -78,6 +75,9 @@ static void put_event(void *arg, const struct diff *diff)
 		json_int(&out->json, "change", llround(diff->whole.change));
 		json_int(&out->json, "error", llround(diff->whole.error));
 	}
+	json_begin_list(&out->json, "warnings");
+	diff_warnings(diff, &out->report->options->query, json_append_text, &out->json);
+	json_end_list(&out->json);
 	json_begin_list(&out->json, "functions");
 	for (size_t i = 0; i < diff->nr && i < out->report->options->query.limit; i++)
 		put_row(out, &diff->rows[i]);

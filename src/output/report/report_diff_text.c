@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define VALUE_WIDTH 9   /* without the unit, at least */
-#define LOOKED_AT   100 /* rows, for functions that only seem to be new */
+#define VALUE_WIDTH 9 /* without the unit, at least */
 
 /* Values are shown in so many, with so many digits behind the point. */
 struct value_unit {
@@ -29,15 +28,6 @@ struct diff_text {
 	unsigned value_width; /* with it */
 	struct report_columns columns;
 };
-
-static const char *cell(const struct diff_row *row, unsigned k)
-{
-	const char *text = row->cells;
-
-	for (; k; k--)
-		text += strlen(text) + 1;
-	return text;
-}
 
 /* --- above the table -------------------------------------------------------------------------- */
 
@@ -111,87 +101,21 @@ static void put_wholes(const struct diff_text *out)
 	fputc('\n', out->to);
 }
 
-static const char *cell_of(const struct diff_text *out, const struct diff_row *row,
-                           enum profile_keys key)
-{
-	const struct report_options *options = out->report->options;
-
-	for (unsigned k = 0; k < options->query.nr_keys; k++)
-		if (options->query.keys[k] == key)
-			return cell(row, k);
-	return NULL;
-}
-
-/* Whether a module, by the cells of this row, was met on the side. */
-static bool has_module(const struct diff_text *out, const struct diff_row *row, unsigned side)
-{
-	const char *module = cell_of(out, row, PROFILE_BY_MODULE);
-
-	for (size_t i = 0; i < out->diff->nr; i++)
-		if (out->diff->rows[i].of[side].samples &&
-		    !strcmp(cell_of(out, &out->diff->rows[i], PROFILE_BY_MODULE), module))
-			return true;
-	return false;
-}
-
-/* The row of a function of this name in a module that was met on the other side alone, or NULL. */
-static const struct diff_row *find_moved(const struct diff_text *out, const struct diff_row *row,
-                                         unsigned side)
-{
-	const char *symbol = cell_of(out, row, PROFILE_BY_SYMBOL);
-
-	for (size_t i = 0; i < out->diff->nr; i++) {
-		const struct diff_row *other = &out->diff->rows[i];
-
-		if (other->of[!side].samples && !other->of[side].samples &&
-		    !strcmp(cell_of(out, other, PROFILE_BY_SYMBOL), symbol) &&
-		    !has_module(out, other, side))
-			return other;
-	}
-	return NULL;
-}
-
-/* Two builds under two names have no function in common, where modules tell functions apart. */
-static void warn_of_names(const struct diff_text *out)
-{
-	struct warning_text warning = {out->to, out->report->options, NULL};
-	char text[WARNING_SIZE];
-
-	for (size_t i = 0; i < out->diff->nr && i < LOOKED_AT; i++) {
-		const struct diff_row *row = &out->diff->rows[i], *other;
-
-		if (!cell_of(out, row, PROFILE_BY_MODULE) || !cell_of(out, row, PROFILE_BY_SYMBOL))
-			return;
-		if (!diff_is_clear(row) || !row->of[DIFF_BEFORE].samples ||
-		    has_module(out, row, DIFF_AFTER))
-			continue;
-		other = find_moved(out, row, DIFF_BEFORE);
-		if (!other)
-			continue;
-		snprintf(text, sizeof(text),
-		         "functions of '%.128s' are in '%.128s' after: --sort symbol compares them "
-		         "by their names alone",
-		         cell_of(out, row, PROFILE_BY_MODULE),
-		         cell_of(out, other, PROFILE_BY_MODULE));
-		report_warning_text(&warning, text);
-		return;
-	}
-}
-
 static void put_head(const struct diff_text *out)
 {
 	const struct diff *diff = out->diff;
+	struct warning_text warning = {out->to, out->report->options, NULL};
 
 	put_wholes(out);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		for (unsigned run = 0; run < diff->runs[side].nr; run++) {
-			struct warning_text warning = warning_of(out, side, run);
+			struct warning_text of_run = warning_of(out, side, run);
 
 			warnings_of_profile(diff->runs[side].profiles[run], report_warning_text,
-			                    &warning);
+			                    &of_run);
 		}
 	}
-	warn_of_names(out);
+	diff_warnings(diff, &out->report->options->query, report_warning_text, &warning);
 	fputc('\n', out->to);
 }
 
@@ -235,7 +159,7 @@ static void measure(struct diff_text *out)
 	for (size_t i = 0; i < out->diff->nr; i++)
 		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->query.nr_keys;
 		     k++)
-			report_columns_note(&out->columns, k, cell(&out->diff->rows[i], k));
+			report_columns_note(&out->columns, k, diff_cell(&out->diff->rows[i], k));
 	report_columns_fit(&out->columns, 4 * out->value_width + 6);
 }
 
@@ -270,7 +194,7 @@ static void put_row(const struct diff_text *out, const struct diff_row *row)
 	put_value(out, row->of[DIFF_BEFORE].mean);
 	put_value(out, row->of[DIFF_AFTER].mean);
 	for (unsigned k = 0; k < out->report->options->query.nr_keys; k++)
-		report_columns_put(out->to, &out->columns, k, cell(row, k));
+		report_columns_put(out->to, &out->columns, k, diff_cell(row, k));
 	fputc('\n', out->to);
 }
 

@@ -6,6 +6,7 @@
 #ifndef OUTPUT_VIEWS_DIFF_H
 #define OUTPUT_VIEWS_DIFF_H
 
+#include "output/profile/warnings.h"
 #include "output/views/query.h"
 
 enum { DIFF_BEFORE, DIFF_AFTER, DIFF_SIDES };
@@ -56,6 +57,14 @@ struct diff {
 int diff_init(struct diff *diff, const struct diff_runs runs[DIFF_SIDES],
               const struct view_query *query, bool shares);
 void diff_fini(struct diff *diff);
+
+/* Returns the text of a row in the column of the query's key k. */
+const char *diff_cell(const struct diff_row *row, unsigned k);
+
+/* Calls fn with the warnings about all runs together; those of single runs are with their profiles.
+ */
+void diff_warnings(const struct diff *diff, const struct view_query *query, warning_fn *fn,
+                   void *arg);
 
 static inline bool diff_has_one_run_each(const struct diff *diff)
 {
