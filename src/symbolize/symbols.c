@@ -8,7 +8,6 @@
 #include "symbolize/jit/perf_map.h"
 #include "symbolize/elf/readable.h"
 #include "symbolize/symbols_aside.h"
-#include "symbolize/modules/target_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_KALLSYMS (256u << 20)
 /*
  * Bounds the bytes that are read of perf maps and jitdumps: they are read again for each 4 GiB of
  * addresses with such code, and a process may have thousands of these.
@@ -346,29 +344,25 @@ static int add_earlier(struct symbol_table *table, const struct kernel_code *cod
 static int query_kernel(const struct query *query, const struct module *module)
 {
 	struct symbolizer_stats *stats = &query->symbolizer->counts.stats;
-	struct symbol_table table = {0};
+	struct kernel_symbols kernel = {(uint32_t)module->window, query->offsets, query->n};
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err;
-	char *text = NULL;
-	size_t size;
 
 	if (fd < 0) {
 		stats->kernel_hidden = true;
 		return 0;
 	}
-	text = target_file_read(fd, MAX_KALLSYMS, &size);
+	err = kernel_symbols_read(&kernel, fd);
 	close(fd);
-	if (!text)
-		return -ENOMEM;
-	err = kernel_symbols_add(&table, text, (uint32_t)module->window, &stats->kernel_hidden);
+	stats->kernel_hidden |= kernel.hidden;
 	if (!err)
-		err = add_earlier(&table, module_table_kernel_code(query->symbolizer->modules),
+		err = add_earlier(&kernel.table,
+		                  module_table_kernel_code(query->symbolizer->modules),
 		                  module->window);
 	if (!err) {
-		symbol_table_seal(&table);
-		err = sweep_tell(&table, query);
+		symbol_table_seal(&kernel.table);
+		err = sweep_tell(&kernel.table, query);
 	}
-	symbol_table_fini(&table);
-	free(text);
+	kernel_symbols_fini(&kernel);
 	return err;
 }
 

@@ -150,29 +150,43 @@ static void names_in_one_string(void **state)
 	free(names);
 }
 
+static void read_kallsyms(struct kernel_symbols *kernel, const char *text)
+{
+	FILE *file = tmpfile();
+
+	fputs(text, file);
+	rewind(file);
+	assert_int_equal(kernel_symbols_read(kernel, fileno(file)), 0);
+	fclose(file);
+	symbol_table_seal(&kernel->table);
+}
+
 static void kallsyms(void **state)
 {
-	char text[] = "0000000000000000 A fixed_percpu_data\n"
-		      "ffffffff81000000 T _text\n"
-		      "ffffffff81000040 t local_one\n"
-		      "ffffffff81000040 W weak_one\n"
-		      "ffffffff81000080 D data\n"
-		      "ffffffff81000090 D more_data\n"
-		      "ffffffff82000000 T before_end\n"
-		      "ffffffff82000010 T _einittext\n"
-		      "not a line\n\n"
-		      "ffffffffc0321000 t nft_do_chain\t[nf_tables]\n"
-		      "ffff888000000000 t elsewhere\n"
-		      "ffffffffc0321100 T last";
-	struct symbol_table table = {0};
-	struct symbol_sweep sweep = {.table = &table};
-	bool hidden = true;
+	static const char text[] = "0000000000000000 A fixed_percpu_data\n"
+				   "ffffffff81000000 T _text\n"
+				   "ffffffff81000040 t local_one\n"
+				   "ffffffff81000040 W weak_one\n"
+				   "ffffffff81000080 D data\n"
+				   "ffffffff81000090 D more_data\n"
+				   "ffffffff81800000 T far_from_all\n"
+				   "ffffffff82000000 T before_end\n"
+				   "ffffffff82000010 T _einittext\n"
+				   "not a line\n\n"
+				   "ffffffffc0321000 t nft_do_chain\t[nf_tables]\n"
+				   "ffff888000000000 t elsewhere\n"
+				   "1ffffffff81000040 t too_long\n"
+				   "ffffffffc0321100 T last";
+	static const uint32_t offsets[] = {0x80fffffe, 0x8100003f, 0x81000041, 0x81000081,
+	                                   0x8200000f, 0x82000011, 0xc0000000, 0xc03210ff,
+	                                   0xc0321100, 0xff5fffff, 0xff600400};
+	struct kernel_symbols kernel = {0xffffffff, offsets, sizeof(offsets) / sizeof(*offsets)};
+	struct symbol_sweep sweep = {.table = &kernel.table};
 
 	(void)state;
-	assert_int_equal(kernel_symbols_add(&table, text, 0xffffffff, &hidden), 0);
-	symbol_table_seal(&table);
-	assert_false(hidden);
-	assert_int_equal(table.nr, 8 + !!ARCH_VSYSCALL);
+	read_kallsyms(&kernel, text);
+	assert_false(kernel.hidden);
+	assert_int_equal(kernel.table.nr, 8 + !!ARCH_VSYSCALL);
 	is_at(&sweep, 0x80fffffe, NULL);
 	is_at(&sweep, 0x8100003f, "_text");
 	is_at(&sweep, 0x81000041, "weak_one");
@@ -186,22 +200,44 @@ static void kallsyms(void **state)
 		is_at(&sweep, 0xff5fffff, NULL);
 		is_at(&sweep, 0xff600400, "[vsyscall]");
 	}
-	symbol_table_fini(&table);
+	kernel_symbols_fini(&kernel);
+}
+
+/* Lines that lie across the end of what was read at once, and lines that are too long. */
+static void long_kallsyms(void **state)
+{
+	static const uint32_t offsets[] = {0x81000010, 0x81004e20};
+	struct kernel_symbols kernel = {0xffffffff, offsets, 2};
+	struct symbol_sweep sweep = {.table = &kernel.table};
+	char *text = malloc(1 << 20), *at = text;
+
+	(void)state;
+	at += sprintf(at, "ffffffff81000000 T first_of_all\n");
+	for (unsigned i = 1; i <= 5000; i++)
+		at += sprintf(at, "ffffffff%08x T %0*u\n", 0x81000000 + 4 * i, (int)(i % 97) + 1,
+		              i);
+	memset(at, 'x', 200000);
+	strcpy(at + 200000, "\nffffffff81004e24 T end\n");
+	read_kallsyms(&kernel, text);
+	is_at(&sweep, 0x81000010, "00004");
+	is_at(&sweep, 0x81004e20, "000000000000000000000000000000000000000000000000005000");
+	kernel_symbols_fini(&kernel);
+	free(text);
 }
 
 static void hidden_kallsyms(void **state)
 {
-	char text[] = "0000000000000000 T _text\n0000000000000000 t local_one\n", none[] = "";
-	struct symbol_table table = {0};
-	bool hidden = false;
+	static const uint32_t offset = 0x81000000;
+	struct kernel_symbols kernel = {0xffffffff, &offset, 1}, none = kernel;
 
 	(void)state;
-	assert_int_equal(kernel_symbols_add(&table, text, 0xffffffff, &hidden), 0);
-	assert_true(hidden);
-	assert_int_equal(table.nr, 0);
-	assert_int_equal(kernel_symbols_add(&table, none, 0xffffffff, &hidden), 0);
-	assert_false(hidden);
-	symbol_table_fini(&table);
+	read_kallsyms(&kernel, "0000000000000000 T _text\n0000000000000000 t local_one\n");
+	assert_true(kernel.hidden);
+	assert_int_equal(kernel.table.nr, 0);
+	kernel_symbols_fini(&kernel);
+	read_kallsyms(&none, "");
+	assert_false(none.hidden);
+	kernel_symbols_fini(&none);
 }
 
 /* -- perf maps --------------------------------------------------------------------------------- */
@@ -379,19 +415,13 @@ static void map_of_another_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nested_and_overlapping),
-		cmocka_unit_test(best_name),
-		cmocka_unit_test(unsized_symbols),
-		cmocka_unit_test(random_ranges),
-		cmocka_unit_test(names_in_one_string),
-		cmocka_unit_test(kallsyms),
-		cmocka_unit_test(hidden_kallsyms),
-		cmocka_unit_test(later_lines_win),
-		cmocka_unit_test(map_windows),
-		cmocka_unit_test(long_numbers_are_none),
-		cmocka_unit_test(told_once_where_stopped),
-		cmocka_unit_test(map_of_its_owner),
-		cmocka_unit_test(map_of_another),
+		cmocka_unit_test(nested_and_overlapping), cmocka_unit_test(best_name),
+		cmocka_unit_test(unsized_symbols),        cmocka_unit_test(random_ranges),
+		cmocka_unit_test(names_in_one_string),    cmocka_unit_test(kallsyms),
+		cmocka_unit_test(long_kallsyms),          cmocka_unit_test(hidden_kallsyms),
+		cmocka_unit_test(later_lines_win),        cmocka_unit_test(map_windows),
+		cmocka_unit_test(long_numbers_are_none),  cmocka_unit_test(told_once_where_stopped),
+		cmocka_unit_test(map_of_its_owner),       cmocka_unit_test(map_of_another),
 		cmocka_unit_test(map_of_another_kind),
 	};
 
