@@ -4,59 +4,66 @@
 #include "trace/write/trace_write.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_PATIENCE_MS 10000
-
+/*
+ * Modules of the trace, which the side process opens itself: it knows those that are in the table
+ * when it starts.
+ */
 struct late {
-	const struct trace *trace;
-	const struct debug_places *places;
-	uint32_t unseen; /* of all modules, as flags of a run */
+	struct module_table *table;
+	struct symbolizer *symbolizer;
+	struct module **modules; /* by their numbers in the trace; NULL: cannot be found again */
 };
 
-static struct module *module_add(struct module_table *modules, const struct trace *trace,
-                                 uint16_t id)
+static struct module *add_module(struct module_table *table, const struct trace *trace,
+                                 const struct trace_module *entry)
 {
-	const struct trace_module *entry = trace_module(trace, id);
-	struct module_file file = {0};
-	uint64_t window;
+	const uint64_t window = entry->window;
+	struct module_file file = {.path = trace_string(trace, entry->path), .window = &window};
 
-	if (!entry || entry->kind != MODULE_FILE || !entry->build_id_size ||
+	if (entry->kind != MODULE_FILE || file.path[0] != '/' || !entry->build_id_size ||
 	    entry->build_id_size > BUILD_ID_MAX)
 		return NULL;
-	window = entry->window;
-	file.window = &window;
-	file.path = trace_string(trace, entry->path);
 	file.build_id.size = entry->build_id_size;
 	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
-	return file.path[0] == '/' ? module_table_file(modules, &file) : NULL;
+	return module_table_unopened(table, &file);
 }
 
-/* A table for each module: nothing is open longer than its names are asked for. */
+static int late_init(struct late *late, const struct trace *trace,
+                     const struct debug_places *places)
+{
+	const struct trace_module *entry;
+
+	*late = (struct late){.table = module_table_new()};
+	late->symbolizer = late->table ? symbolizer_new(late->table) : NULL;
+	late->modules = calloc(UINT16_MAX + 1, sizeof(*late->modules));
+	if (!late->symbolizer || !late->modules)
+		return -ENOMEM;
+	module_table_search(late->table, places);
+	for (uint32_t id = 0; id <= UINT16_MAX && (entry = trace_module(trace, id)); id++)
+		late->modules[id] = add_module(late->table, trace, entry);
+	return symbolizer_read_aside(late->symbolizer, NULL, NULL);
+}
+
+static void late_fini(struct late *late)
+{
+	symbolizer_free(late->symbolizer);
+	module_table_free(late->table);
+	free(late->modules);
+}
+
 static int ask_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
                       void *fn_arg)
 {
-	struct late *late = arg;
-	struct module_table *modules = module_table_new();
-	struct symbolizer *symbolizer = modules ? symbolizer_new(modules) : NULL;
-	struct module *module = NULL;
-	struct symbolizer_stats stats;
-	int err = symbolizer ? module_table_read_aside(modules, FILE_PATIENCE_MS) : -ENOMEM;
+	const struct late *late = arg;
 
-	if (!err)
-		module = module_add(modules, late->trace, id);
-	if (module) {
-		module_table_search(modules, late->places);
-		symbolizer_read_aside(symbolizer, NULL, NULL);
-		err = symbolizer_module(symbolizer, module, offsets, n, fn, fn_arg);
-		symbolizer_stats(symbolizer, &stats);
-		late->unseen |= trace_unseen(&stats);
-	}
-	symbolizer_free(symbolizer);
-	module_table_free(modules);
-	return err;
+	if (!late->modules[id])
+		return 0;
+	return symbolizer_module(late->symbolizer, late->modules[id], offsets, n, fn, fn_arg);
 }
 
 static int check_folder(const char *folder)
@@ -85,15 +92,21 @@ static void names_say_lineless(uint32_t flags)
 
 int names_renew(struct trace *trace, const struct debug_places *places)
 {
-	struct late late = {trace, places, 0};
+	struct late late;
 	const struct name_source source = {.module = ask_module, .arg = &late};
+	struct symbolizer_stats stats = {0};
 	uint32_t renewed = 0;
 	int err = check_folder(places->folder);
 
 	if (err)
 		return err;
-	err = trace_rename(trace, &source, &renewed);
-	names_say_lineless(late.unseen);
+	err = late_init(&late, trace, places);
+	if (!err) {
+		err = trace_rename(trace, &source, &renewed);
+		symbolizer_stats(late.symbolizer, &stats);
+		names_say_lineless(trace_unseen(&stats));
+	}
+	late_fini(&late);
 	if (err)
 		say("cannot look names up again: %s", strerror(-err));
 	else if (!renewed)

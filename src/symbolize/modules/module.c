@@ -408,6 +408,16 @@ struct module *module_table_file(struct module_table *table, const struct module
 	return &entry->module;
 }
 
+struct module *module_table_unopened(struct module_table *table, const struct module_file *file)
+{
+	struct entry *entry = file_enter(table, file, said_key(file));
+
+	if (!entry)
+		return NULL;
+	entry->errnum = 0;
+	return &entry->module;
+}
+
 struct module *module_table_window(struct module_table *table, struct module *module,
                                    uint64_t window)
 {

@@ -131,6 +131,12 @@ struct module_file {
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
 
 /*
+ * Adds a module of a file that is opened when it is needed first, perhaps by a side process.
+ * module_table_file() does not find it. Returns NULL if the table is full or there is no memory.
+ */
+struct module *module_table_unopened(struct module_table *table, const struct module_file *file);
+
+/*
  * Returns the module of the same file for addresses with another high half, which may be the module
  * itself. Returns NULL if the table is full or there is no memory.
  */

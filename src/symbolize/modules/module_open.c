@@ -156,20 +156,39 @@ static int find_again(struct module_table *table, struct mapped_file *found,
 	return module_find_file(table, found, &said, &entry->stamp);
 }
 
+/* An entry that was made without its file keeps the window that the caller gave. */
+static int open_file(struct module_table *table, struct entry *entry)
+{
+	uint64_t window = entry->module.window;
+	struct mapped_file found;
+	int err = find_again(table, &found, entry);
+
+	if (err)
+		return err;
+	if (entry->stamp.ino) {
+		entry_opened(table, entry, found.fd);
+		return 0;
+	}
+	module_entry_learn(table, entry, &found);
+	entry->module.window = window;
+	return 0;
+}
+
+static int open_vdso(struct module_table *table, struct entry *entry)
+{
+	int fd = target_file_vdso();
+
+	if (fd < 0)
+		return fd;
+	entry_opened(table, entry, fd);
+	return 0;
+}
+
 static int entry_reopen(struct module_table *table, struct entry *entry)
 {
-	struct mapped_file found;
-	int err;
+	int err = is_own_vdso(&entry->module) ? open_vdso(table, entry) : open_file(table, entry);
 
-	if (is_own_vdso(&entry->module)) {
-		found.fd = target_file_vdso();
-		err = found.fd < 0 ? found.fd : 0;
-	} else {
-		err = find_again(table, &found, entry);
-	}
 	entry->errnum = -err;
-	if (!err)
-		entry_opened(table, entry, found.fd);
 	return err;
 }
 
