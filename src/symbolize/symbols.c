@@ -449,14 +449,16 @@ void symbolizer_look_at_file(struct symbolizer *symbolizer, const char *path,
 	source_identity_read(identity, path, &symbolizer->sources_left);
 }
 
-int symbolizer_source_file(struct symbolizer *symbolizer, const char *path,
-                           struct source_identity *identity)
+int symbolizer_source_files(struct symbolizer *symbolizer, const char *const *paths, size_t n,
+                            source_identity_fn *fn, void *arg)
 {
-	*identity = (struct source_identity){0};
-	if (path[0] != '/')
-		return 0;
+	struct source_identity identity;
+
 	if (symbolizer->aside)
-		return symbols_aside_file(symbolizer->aside, symbolizer, path, identity);
-	symbolizer_look_at_file(symbolizer, path, identity);
+		return symbols_aside_files(symbolizer->aside, symbolizer, paths, n, fn, arg);
+	for (size_t i = 0; i < n; i++) {
+		symbolizer_look_at_file(symbolizer, paths[i], &identity);
+		fn(arg, i, &identity);
+	}
 	return 0;
 }

@@ -83,13 +83,16 @@ int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go
 int symbolizer_module(struct symbolizer *symbolizer, struct module *module, const uint32_t *offsets,
                       size_t n, symbol_fn *fn, void *arg);
 
+/* `known` is 0 if there is no such file. */
+typedef void source_identity_fn(void *arg, size_t index, const struct source_identity *identity);
+
 /*
- * What a source file is now, for a later look at its text; known is 0 where there is none. All that
- * is read of such files is bounded: of those beyond, size and time are known. 0, -EINTR: it shall
- * not go on.
+ * Identifies source files as they are now, for a later look at their text. fn is called for each
+ * path with its index, unless its file system does not answer. The bytes that are read of files are
+ * bounded: size and time alone identify the files beyond. Returns 0 or -ENOMEM.
  */
-int symbolizer_source_file(struct symbolizer *symbolizer, const char *path,
-                           struct source_identity *identity);
+int symbolizer_source_files(struct symbolizer *symbolizer, const char *const *paths, size_t n,
+                            source_identity_fn *fn, void *arg);
 
 void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_stats *stats);
 

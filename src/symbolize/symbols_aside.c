@@ -17,13 +17,16 @@
 #define NETWORK_MS  120000 /* a debuginfod server has its own time limits */
 #define MOST_STALLS 2
 
-/* A request for names of a module, or for a source file, whose path follows it. */
+/*
+ * A request for names of a module, or for the identities of source files. The offsets follow in
+ * packets, or the paths with their NULs in one packet.
+ */
 struct question {
-	uint32_t module; /* SOURCE_FILE: none */
-	uint32_t nr;     /* offsets, which follow in packets of their own */
+	uint32_t module; /* or SOURCE_FILES */
+	uint32_t nr;     /* offsets or paths */
 };
 
-#define SOURCE_FILE UINT32_MAX
+#define SOURCE_FILES UINT32_MAX
 
 /*
  * An answer, one for each symbol and one at the end. Behind it stand strings: the symbol's name,
@@ -146,20 +149,29 @@ static void answer_question(struct symbolizer *symbolizer, struct sender *sender
 	send_rest(sender);
 }
 
-static bool answer_about_file(struct symbolizer *symbolizer, struct sender *sender)
+static void answer_about_file(struct symbolizer *symbolizer, struct sender *sender,
+                              const char *path)
 {
 	struct answer answer = {.is_end = true};
 	struct source_identity identity;
-	char path[PATH_MAX];
-	ssize_t got = recv(sender->fd, path, sizeof(path), 0);
 
-	if (got <= 0 || path[got - 1])
-		return false;
 	symbolizer_look_at_file(symbolizer, path, &identity);
 	answer.size = sizeof(answer) + sizeof(identity);
 	send_bytes(sender, &answer, sizeof(answer));
 	send_bytes(sender, &identity, sizeof(identity));
 	send_rest(sender);
+}
+
+static bool answer_about_files(struct symbolizer *symbolizer, struct sender *sender, uint32_t nr)
+{
+	char paths[PACKET_SIZE];
+	ssize_t got = recv(sender->fd, paths, sizeof(paths), 0);
+	const char *at = paths;
+
+	if (got <= 0 || paths[got - 1])
+		return false;
+	for (uint32_t i = 0; i < nr && at < paths + got; i++, at += strlen(at) + 1)
+		answer_about_file(symbolizer, sender, at);
 	return true;
 }
 
@@ -174,8 +186,8 @@ static void answer_questions(void *arg, int fd)
 	sender->fd = fd;
 	module_table_read_directly(symbolizer_modules(arg));
 	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
-		if (question.module == SOURCE_FILE) {
-			if (!answer_about_file(arg, sender))
+		if (question.module == SOURCE_FILES) {
+			if (!answer_about_files(arg, sender, question.nr))
 				break;
 			continue;
 		}
@@ -467,7 +479,6 @@ static int await_answers(struct exchange *exchange, int err)
 {
 	struct symbols_aside *aside = exchange->aside;
 
-	aside->used = 0;
 	exchange->is_over = false;
 	while (!err && !exchange->is_over) {
 		err = receive_packet(aside, patience_of(exchange->symbolizer));
@@ -485,6 +496,7 @@ static int ask(struct exchange *exchange, const struct module *module)
 
 	if (start(aside, exchange->symbolizer))
 		return -EAGAIN;
+	aside->used = 0;
 	return await_answers(exchange,
 	                     send_question(aside, module, exchange->offsets, exchange->n));
 }
@@ -538,32 +550,95 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
 	return err == -ENOMEM ? err : 0;
 }
 
-/* The path with its NUL is one packet. */
-static int ask_about_file(struct exchange *exchange, const char *path)
-{
-	const struct question question = {.module = SOURCE_FILE};
-	struct symbols_aside *aside = exchange->aside;
-	int err = start(aside, exchange->symbolizer);
+/* --- source files ----------------------------------------------------------------------------- */
 
-	if (!err && (send(aside->process.fd, &question, sizeof(question), MSG_NOSIGNAL) < 0 ||
-	             send(aside->process.fd, path, strlen(path) + 1, MSG_NOSIGNAL) < 0))
-		err = -EPIPE;
-	return await_answers(exchange, err);
+#define MAX_BATCH 256
+
+/* Files about which one question is asked, so that no process waits for the other at each file. */
+struct file_batch {
+	size_t files[MAX_BATCH]; /* indexes */
+	uint32_t nr;
+	size_t next; /* the first file that it does not hold */
+	size_t used;
+	char paths[PACKET_SIZE];
+};
+
+static bool is_askable(const struct symbols_aside *aside, const char *path)
+{
+	return path[0] == '/' && strlen(path) < PATH_MAX && !is_on_dead_mount(aside, path);
 }
 
-int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolizer, const char *path,
-                       struct source_identity *identity)
+static void batch_fill(struct file_batch *batch, const struct symbols_aside *aside,
+                       const char *const *paths, size_t n)
 {
-	struct exchange exchange = {.aside = aside, .symbolizer = symbolizer, .identity = identity};
-	int err;
+	size_t size;
 
-	if (aside->nr_stalls >= MOST_STALLS || strlen(path) >= PATH_MAX ||
-	    is_on_dead_mount(aside, path))
-		return 0;
-	err = ask_about_file(&exchange, path);
-	if (err)
-		*identity = (struct source_identity){0};
-	if (err == -ETIMEDOUT && !blame(aside, path))
-		aside->nr_stalls++;
-	return err == -EINTR ? err : 0;
+	batch->nr = 0;
+	batch->used = 0;
+	for (; batch->next < n && batch->nr < MAX_BATCH; batch->next++) {
+		const char *path = paths[batch->next];
+
+		if (!is_askable(aside, path))
+			continue;
+		size = strlen(path) + 1;
+		if (size > sizeof(batch->paths) - batch->used)
+			break;
+		memcpy(batch->paths + batch->used, path, size);
+		batch->used += size;
+		batch->files[batch->nr++] = batch->next;
+	}
+}
+
+static int send_batch(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                      const struct file_batch *batch)
+{
+	const struct question question = {SOURCE_FILES, batch->nr};
+
+	if (start(aside, symbolizer))
+		return -EAGAIN;
+	aside->used = 0;
+	if (send(aside->process.fd, &question, sizeof(question), MSG_NOSIGNAL) < 0 ||
+	    send(aside->process.fd, batch->paths, batch->used, MSG_NOSIGNAL) < 0)
+		return -EPIPE;
+	return 0;
+}
+
+/* Files behind one that does not answer are asked about again. */
+static int ask_about_batch(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                           const char *const *paths, struct file_batch *batch,
+                           source_identity_fn *fn, void *arg)
+{
+	struct source_identity identity;
+	struct exchange exchange = {
+		.aside = aside, .symbolizer = symbolizer, .identity = &identity};
+	int err = send_batch(aside, symbolizer, batch);
+
+	for (uint32_t i = 0; i < batch->nr; i++) {
+		size_t file = batch->files[i];
+
+		err = await_answers(&exchange, err);
+		if (!err) {
+			fn(arg, file, &identity);
+			continue;
+		}
+		if (err == -ETIMEDOUT && !blame(aside, paths[file]))
+			aside->nr_stalls++;
+		batch->next = file + 1;
+		break;
+	}
+	return err == -EINTR || err == -EAGAIN || err == -ENOMEM ? err : 0;
+}
+
+int symbols_aside_files(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                        const char *const *paths, size_t n, source_identity_fn *fn, void *arg)
+{
+	struct file_batch *batch = calloc(1, sizeof(*batch));
+	int err = batch ? 0 : -ENOMEM;
+
+	while (!err && batch->next < n && aside->nr_stalls < MOST_STALLS) {
+		batch_fill(batch, aside, paths, n);
+		err = ask_about_batch(aside, symbolizer, paths, batch, fn, arg);
+	}
+	free(batch);
+	return err == -EAGAIN || err == -EINTR ? 0 : err;
 }

@@ -36,10 +36,12 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
                          struct module *module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                          void *arg);
 
-/* Does the same as symbolizer_source_file(). A file system that does not answer is not asked again.
+/*
+ * Does the same as symbolizer_source_files(). A file system that does not answer is not asked
+ * again.
  */
-int symbols_aside_file(struct symbols_aside *aside, struct symbolizer *symbolizer, const char *path,
-                       struct source_identity *identity);
+int symbols_aside_files(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                        const char *const *paths, size_t n, source_identity_fn *fn, void *arg);
 
 /* --- what the side process needs of the symbolizer -------------------------------------------- */
 
@@ -54,7 +56,7 @@ struct symbolizer_counts *symbolizer_counts(struct symbolizer *symbolizer);
 /* symbolizer_module() in this process, without asking whether a file is wanted. */
 int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
                        const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg);
-/* symbolizer_source_file() in this process. */
+/* Identifies one source file in this process. */
 void symbolizer_look_at_file(struct symbolizer *symbolizer, const char *path,
                              struct source_identity *identity);
 

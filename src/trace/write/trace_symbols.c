@@ -159,22 +159,41 @@ static int name_all(struct names *names, const struct name_source *source,
 
 /* --- source files ----------------------------------------------------------------------------- */
 
-/* Asks only for files without an MD5 of the text that was compiled. */
+/* Files without an MD5 of the text that was compiled. */
+struct unknown_files {
+	struct names *names;
+	const char **paths;
+	uint32_t *offsets; /* of the paths, in the strings */
+	size_t nr;
+};
+
+static void add_identity(void *arg, size_t index, const struct source_identity *identity)
+{
+	const struct unknown_files *unknown = arg;
+
+	source_files_tell(&unknown->names->files, unknown->offsets[index], identity);
+}
+
+/* A trace is written without identities if there is no memory for them. */
 static void ask_of_files(struct names *names, const struct name_source *source)
 {
-	struct source_identity identity;
+	struct unknown_files unknown = {.names = names};
 
-	for (size_t i = 0; i < names->files.nr; i++) {
+	unknown.paths = calloc(names->files.nr + 1, sizeof(*unknown.paths));
+	unknown.offsets = calloc(names->files.nr + 1, sizeof(*unknown.offsets));
+	for (size_t i = 0; unknown.paths && unknown.offsets && i < names->files.nr; i++) {
 		const struct trace_source_file *file = &names->files.files[i];
 
 		if (file->known & SOURCE_HAS_MD5)
 			continue;
-		if (source->file(source->arg,
-		                 names->strings.memory + (file->path - names->string_base),
-		                 &identity))
-			break;
-		source_files_tell(&names->files, file->path, &identity);
+		unknown.offsets[unknown.nr] = file->path;
+		unknown.paths[unknown.nr++] =
+			names->strings.memory + (file->path - names->string_base);
 	}
+	if (unknown.paths && unknown.offsets)
+		source->identify(source->arg, unknown.paths, unknown.nr, add_identity, &unknown);
+	free(unknown.paths);
+	free(unknown.offsets);
 }
 
 static void tell_file(void *arg, const char *path, const struct source_identity *identity)
@@ -188,7 +207,7 @@ static void tell_file(void *arg, const char *path, const struct source_identity 
 
 static void identify_files(struct names *names, const struct name_source *source)
 {
-	if (source->file)
+	if (source->identify)
 		ask_of_files(names, source);
 	if (source->files)
 		source->files(source->arg, tell_file, names);

@@ -21,10 +21,11 @@ struct name_source {
 	              void *fn_arg);
 	void *arg;
 	/*
-	 * What is known of source files, each NULL or asked once names are known: of the one with
-	 * this path, until the answer is not 0; of any files.
+	 * What is known of source files, each NULL or called once names are known: the first does
+	 * what symbolizer_source_files() does, the second reports any files.
 	 */
-	int (*file)(void *arg, const char *path, struct source_identity *identity);
+	int (*identify)(void *arg, const char *const *paths, size_t n, source_identity_fn *fn,
+	                void *fn_arg);
 	void (*files)(void *arg, source_file_fn *fn, void *fn_arg);
 };
 

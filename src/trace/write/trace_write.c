@@ -298,11 +298,12 @@ static int live_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
 	return err;
 }
 
-static int live_file(void *arg, const char *path, struct source_identity *identity)
+static int live_identify(void *arg, const char *const *paths, size_t n, source_identity_fn *fn,
+                         void *fn_arg)
 {
-	struct live_names *live = arg;
+	const struct live_names *live = arg;
 
-	return symbolizer_source_file(live->symbolizer, path, identity);
+	return symbolizer_source_files(live->symbolizer, paths, n, fn, fn_arg);
 }
 
 static int write_run(const struct new_file_wish *wish, struct tables *tables,
@@ -310,7 +311,7 @@ static int write_run(const struct new_file_wish *wish, struct tables *tables,
                      uint64_t *bytes)
 {
 	struct live_names live = {tables, modules, symbolizer, {0}};
-	const struct name_source source = {live_module, &live, live_file, NULL};
+	const struct name_source source = {live_module, &live, live_identify, NULL};
 
 	if (modules)
 		tables_run(tables)->refused_modules = module_table_refused(modules);

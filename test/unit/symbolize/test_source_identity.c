@@ -1,5 +1,5 @@
 /* Identities of source files: a later file differs, and two sides are joined. */
-#include "cases.h"
+#include "naming.h"
 
 #include "symbolize/modules/source_identity.h"
 
@@ -123,6 +123,48 @@ static void what_is_read_is_bounded(void **state)
 	assert_int_equal(identity.known, 0);
 }
 
+enum { FILES = 600 };
+
+static void note_size(void *arg, size_t index, const struct source_identity *identity)
+{
+	uint64_t *sizes = arg;
+
+	assert_in_range(index, 0, FILES - 1);
+	assert_int_equal(identity->known != 0, index % 3 != 1);
+	sizes[index] = identity->size;
+}
+
+/* More files than one question holds; every third one is missing, and some names are relative. */
+static void many_files_are_identified_aside(void **state)
+{
+	static const char *paths[FILES];
+	static uint64_t sizes[FILES];
+	struct fixture *f = *state;
+
+	for (unsigned i = 0; i < FILES; i++) {
+		char *path = malloc(300);
+
+		snprintf(path, 300, "%s%s/%0*u", i % 3 ? "" : ".", f->dir, (int)(i % 200) + 4, i);
+		paths[i] = path;
+		if (i % 3 == 2) {
+			FILE *file = fopen(path, "w");
+
+			fprintf(file, "%*s", (int)i, "");
+			fclose(file);
+		}
+	}
+	for (unsigned i = 0; i < FILES; i++)
+		sizes[i] = UINT64_MAX;
+	assert_int_equal(symbolizer_read_aside(f->symbolizer, NULL, NULL), 0);
+	assert_int_equal(symbolizer_source_files(f->symbolizer, paths, FILES, note_size, sizes), 0);
+	for (unsigned i = 0; i < FILES; i++) {
+		const uint64_t wanted[] = {UINT64_MAX, 0, i};
+
+		assert_int_equal(sizes[i], wanted[i % 3]);
+		free((void *)(uintptr_t)paths[i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +173,7 @@ int main(void)
 		cmocka_unit_test(size_and_time_decide_else),
 		cmocka_unit_test(sides_agree_on_the_text),
 		cmocka_unit_test(what_is_read_is_bounded),
+		cmocka_unit_test_setup_teardown(many_files_are_identified_aside, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
