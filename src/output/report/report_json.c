@@ -1,13 +1,12 @@
 #include "output/report/report.h"
 #include "output/profile/counter_columns.h"
-#include "output/text/json_writer.h"
 #include "trace/selection.h"
 #include "trace/rank_rows.h"
+#include "output/report/function_table.h"
 #include "output/report/report_annotation.h"
 #include "output/views/job.h"
 #include "output/views/report_profile.h"
 #include "output/report/report_row_json.h"
-#include "output/views/report_rows.h"
 #include "output/views/report_tree.h"
 #include "output/profile/warnings.h"
 
@@ -73,43 +72,32 @@ static void put_counters(struct report_out *out, const uint64_t *counters)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/*
- * Returns the error of a row, rounded up: half an occurrence can be much of a small count, and no
- * row may look more certain than it is.
- */
-static uint64_t row_error(const struct profile_row *row, uint64_t whole)
-{
-	double error = ceil(profile_error(row));
-
-	return error < (double)whole ? (uint64_t)error : whole;
-}
-
-static void put_row(struct report_out *out, const struct class_row *of, uint64_t whole)
+static void put_row(struct report_out *out, struct table *table, const struct class_row *of,
+                    uint64_t whole)
 {
 	const struct profile_row row = report_row(out->profile, of);
 	const struct profile_unsampled *unsampled =
 		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.class) : NULL;
 
-	json_begin(&out->json, NULL);
+	table_begin(table);
 	report_row_json(&out->json, out->profile, &row, out->query, NULL);
-	json_number(&out->json, "self", row.self);
-	json_number(&out->json, "total", of->total);
-	json_number(&out->json, "samples", row.samples);
-	json_number(&out->json, "error", row_error(&row, whole));
+	put_function_cells(table, out->profile, of, whole);
 	if (unsampled) {
 		json_number(&out->json, "sampled", unsampled->sampled);
 		json_number(&out->json, "exact", unsampled->exact);
 	} else {
 		put_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self);
 	}
-	json_end(&out->json);
+	table_end(table);
 }
 
 static void put_rows(struct report_out *out, uint64_t whole)
 {
+	struct table table = {.columns = function_columns, .json = &out->json};
+
 	json_begin_list(&out->json, "functions");
 	for (uint32_t i = 0; i < out->rows.nr; i++)
-		put_row(out, &out->rows.rows[i], whole);
+		put_row(out, &table, &out->rows.rows[i], whole);
 	json_end_list(&out->json);
 }
 

@@ -1,21 +1,20 @@
 #include "trace/rank_rows.h"
 #include "output/report/report.h"
+#include "output/report/function_table.h"
 #include "output/report/report_annotation.h"
 #include "output/report/report_columns.h"
 #include "output/report/report_counters.h"
 #include "output/report/report_head.h"
 #include "output/views/job.h"
 #include "output/views/report_profile.h"
-#include "output/views/report_rows.h"
 #include "output/report/report_text.h"
-#include "output/text/text.h"
 #include "output/profile/warnings.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 /* One table on its way out. */
-struct table_text {
+struct functions_text {
 	FILE *to;
 	const struct report_options *options;
 	const struct profile *profile;
@@ -31,12 +30,12 @@ struct table_text {
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static struct profile_row table_row(const struct table_text *table, uint32_t i)
+static struct profile_row table_row(const struct functions_text *table, uint32_t i)
 {
 	return report_row(table->profile, &table->rows->rows[i]);
 }
 
-static void measure(struct table_text *table, char *text)
+static void measure(struct functions_text *table, char *text)
 {
 	const struct report_options *options = table->options;
 
@@ -53,46 +52,42 @@ static void measure(struct table_text *table, char *text)
 	report_columns_fit(&table->columns, ROW_COLUMNS + report_counters_width(table->counters));
 }
 
-static enum trace_unit unit_of(const struct table_text *table)
+static enum trace_unit unit_of(const struct functions_text *table)
 {
 	return trace_event(table->profile->trace, table->profile->config.event)->unit;
 }
 
-static void put_titles(const struct table_text *table)
+static void put_titles(const struct functions_text *out, struct table *table)
 {
-	const struct report_options *options = table->options;
+	const struct report_options *options = out->options;
 
-	fprintf(table->to, "%s%7s %9s  %8s  %7s  %7s", paint(options, BOLD), "self", "± error",
-	        unit_of(table) == TRACE_NS ? "time" : "count", "total", "samples");
-	report_counters_titles(table->to, table->counters);
-	report_columns_titles(table->to, &table->columns);
-	fprintf(table->to, "%s\n", paint(options, PLAIN));
+	fputs(paint(options, BOLD), out->to);
+	table_titles(table);
+	report_counters_titles(out->to, out->counters);
+	report_columns_titles(out->to, &out->columns);
+	fprintf(out->to, "%s\n", paint(options, PLAIN));
 }
 
-static void put_row(const struct table_text *table, uint32_t i, char *text)
+static void put_row(const struct functions_text *out, struct table *table, uint32_t i, char *text)
 {
-	const struct class_row *of = &table->rows->rows[i];
-	const struct profile_row row = table_row(table, i);
-	char amount[TEXT_SIZE];
+	const struct class_row *of = &out->rows->rows[i];
+	const struct profile_row row = table_row(out, i);
+	const struct view_query *query = &out->options->query;
 
-	text_cell(amount, (double)row.self, unit_of(table));
-	fprintf(table->to, "%6.2f%% ±%6.2f%%  %*s  %6.2f%%  %7llu",
-	        percent((double)row.self, table->whole),
-	        percent_error(profile_error(&row), table->whole), text_field(amount, 8), amount,
-	        percent((double)of->total, table->whole), (unsigned long long)row.samples);
+	table_begin(table);
+	put_function_cells(table, out->profile, of, out->whole);
 	report_counters_values(
-		table->to, table->counters,
+		out->to, out->counters,
 		row.name == PROFILE_NONE
 			? NULL
-			: profile_counts_of(&table->profile->row_counts, of->row)->self);
-	for (unsigned k = 0; k < table->options->query.nr_keys; k++)
-		report_columns_put(
-			table->to, &table->columns, k,
-			report_cell(table->profile, &row, table->options->query.keys[k], text));
-	fputc('\n', table->to);
+			: profile_counts_of(&out->profile->row_counts, of->row)->self);
+	for (unsigned k = 0; k < query->nr_keys; k++)
+		report_columns_put(out->to, &out->columns, k,
+		                   report_cell(out->profile, &row, query->keys[k], text));
+	table_end(table);
 }
 
-static void put_rest(const struct table_text *table)
+static void put_rest(const struct functions_text *table)
 {
 	uint32_t nr = table->rows->nr_more, nr_folded = table->rows->nr_folded;
 
@@ -108,25 +103,27 @@ static void put_rest(const struct table_text *table)
 	fprintf(table->to, "; --all shows them%s\n", paint(table->options, PLAIN));
 }
 
-static int put_table(struct table_text *table)
+static int put_table(struct functions_text *out)
 {
+	struct table table = {.columns = function_columns, .unit = unit_of(out), .to = out->to};
 	char *text = malloc(CELL_SIZE);
 
 	if (!text)
 		return -ENOMEM;
-	measure(table, text);
-	if (!table->options->style.quiet)
-		put_titles(table);
-	for (uint32_t i = 0; i < table->rows->nr; i++)
-		put_row(table, i, text);
-	put_rest(table);
+	measure(out, text);
+	if (!out->options->style.quiet)
+		put_titles(out, &table);
+	for (uint32_t i = 0; i < out->rows->nr; i++)
+		put_row(out, &table, i, text);
+	put_rest(out);
 	free(text);
 	return 0;
 }
 
 /* --- a table for every thread ----------------------------------------------------------------- */
 
-static void put_thread_title(const struct table_text *table, uint32_t class, bool first, char *text)
+static void put_thread_title(const struct functions_text *table, uint32_t class, bool first,
+                             char *text)
 {
 	const struct profile *profile = table->profile;
 	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
@@ -146,7 +143,8 @@ static void put_thread_title(const struct table_text *table, uint32_t class, boo
 }
 
 /* "3 more threads, 1 more command": of what was not sampled only the command is known. */
-static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint32_t nr_commands)
+static void put_hidden(const struct functions_text *table, uint32_t nr_threads,
+                       uint32_t nr_commands)
 {
 	if (!nr_threads && !nr_commands)
 		return;
@@ -159,7 +157,7 @@ static void put_hidden(const struct table_text *table, uint32_t nr_threads, uint
 	fputs("; --all shows them\n", table->to);
 }
 
-static int put_thread(struct table_text *table, uint32_t class, bool first, char *text)
+static int put_thread(struct functions_text *table, uint32_t class, bool first, char *text)
 {
 	int err = 0;
 
@@ -170,7 +168,7 @@ static int put_thread(struct table_text *table, uint32_t class, bool first, char
 	return err ? err : put_table(table);
 }
 
-static int put_threads(struct table_text *table)
+static int put_threads(struct functions_text *table)
 {
 	const struct profile *profile = table->profile;
 	uint32_t shown = 0, nr_hidden = 0, nr_commands = 0;
@@ -199,7 +197,7 @@ static int put_threads(struct table_text *table)
 	return err;
 }
 
-static int put_all(struct table_text *table)
+static int put_all(struct functions_text *table)
 {
 	int err = report_rows_of_all(table->rows);
 
@@ -211,7 +209,7 @@ static int put_tables(FILE *to, const struct profile *profile, const struct repo
 	struct report_rows rows;
 	struct counter_columns counters;
 	int err = report_rows_init(&rows, profile, &options->query);
-	struct table_text table = {
+	struct functions_text table = {
 		.to = to,
 		.options = options,
 		.profile = profile,

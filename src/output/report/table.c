@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* An error stands close to its share. */
 static void put_gap(struct table *table, const struct column *column)
@@ -22,12 +23,21 @@ static void put_right(struct table *table, const struct column *column, const ch
 		fprintf(table->to, "%*s", text_field(text, column->width), text);
 }
 
+static bool is_shown(const struct table *table, const struct column *column)
+{
+	bool hidden = table->hidden && column->key && !strcmp(column->key, table->hidden);
+
+	return column->title && !hidden;
+}
+
 void table_titles(struct table *table)
 {
+	const char *amount = table->unit == TRACE_NS ? "time" : "count";
+
 	table->any = false;
 	for (const struct column *column = table->columns; column->kind; column++)
-		if (column->title)
-			put_right(table, column, column->title);
+		if (is_shown(table, column))
+			put_right(table, column, *column->title ? column->title : amount);
 }
 
 void table_begin(struct table *table)
@@ -51,7 +61,7 @@ static const struct column *next_column(struct table *table)
 {
 	const struct column *column = table->at++;
 
-	return (table->json ? column->key : column->title) ? column : NULL;
+	return (table->json ? column->key != NULL : is_shown(table, column)) ? column : NULL;
 }
 
 bool table_skip(struct table *table)

@@ -27,7 +27,7 @@ enum column_kind {
 };
 
 struct column {
-	const char *title; /* NULL: not in text */
+	const char *title; /* NULL: not in text; "": "time" or "count", by the unit */
 	const char *key;   /* NULL: not in JSON */
 	enum column_kind kind;
 	unsigned width; /* in text; numbers are at its right */
@@ -38,6 +38,7 @@ struct table {
 	enum trace_unit unit;
 	FILE *to;                 /* text */
 	struct json_writer *json; /* JSON, if not NULL */
+	const char *hidden;       /* key of a column that this text lacks, or NULL */
 	const struct column *at;  /* of the next cell */
 	bool blank;               /* text shows "-" for the rest of the row */
 	bool any;                 /* the line has cells */
