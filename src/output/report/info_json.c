@@ -2,9 +2,8 @@
 #include "output/profile/counter_columns.h"
 #include "output/report/info.h"
 #include "output/report/info_calls.h"
-#include "output/text/json_writer.h"
+#include "output/report/share_tables.h"
 #include "output/views/run_properties.h"
-#include "output/profile/thread_shares.h"
 #include "trace/trace_calls.h"
 
 #include <string.h>
@@ -13,11 +12,6 @@ static void put_string(struct json_writer *json, const char *key, const struct t
                        uint32_t string)
 {
 	json_text(json, key, trace_string(trace, string));
-}
-
-static void put_exact(struct json_writer *json, uint32_t flags, uint64_t exact)
-{
-	json_known(json, "exact", flags & TRACE_THREAD_EXACT, exact);
 }
 
 static void put_command(struct json_writer *json, const char *command)
@@ -172,43 +166,24 @@ static void put_reductions(struct json_writer *json, const struct trace *trace)
 static void put_threads(struct json_writer *json, const struct trace *trace,
                         const struct shares *shares)
 {
-	json_begin_list(json, "threads");
-	for (uint32_t i = 0; i < shares->nr_threads; i++) {
-		const struct trace_thread *thread = trace_thread(trace, i);
+	struct table table = {.columns = thread_columns, .json = json};
 
-		if (thread_unused(thread))
-			continue;
-		json_begin(json, NULL);
-		json_int(json, "pid", thread->pid);
-		json_int(json, "tid", thread->tid);
-		put_string(json, "comm", trace, thread->comm);
-		json_number(json, "stored", shares->threads[i].stored);
-		json_number(json, "weight", shares->threads[i].weight);
-		put_exact(json, thread->flags, thread->exact);
-		json_number(json, "start_ns", thread->start);
-		json_known(json, "end_ns", thread->end, thread->end);
-		json_end(json);
-	}
+	json_begin_list(json, "threads");
+	for (uint32_t i = 0; i < shares->nr_threads; i++)
+		if (!thread_unused(trace_thread(trace, i)))
+			put_thread_row(&table, trace, shares, i);
 	json_end_list(json);
 }
 
 static void put_commands(struct json_writer *json, const struct trace *trace,
                          const struct shares *shares)
 {
-	json_begin_list(json, "commands");
-	for (uint32_t i = 0; i < shares->nr_commands; i++) {
-		const struct trace_command *command = trace_command(trace, i);
+	struct table table = {.columns = command_columns, .json = json};
 
-		if (command_unused(shares, trace, i))
-			continue;
-		json_begin(json, NULL);
-		put_string(json, "comm", trace, command->comm);
-		json_number(json, "tasks", command->tasks);
-		json_number(json, "stored", shares->commands[i].stored);
-		json_number(json, "weight", shares->commands[i].weight);
-		put_exact(json, command->flags, command->exact);
-		json_end(json);
-	}
+	json_begin_list(json, "commands");
+	for (uint32_t i = 0; i < shares->nr_commands; i++)
+		if (!command_unused(shares, trace, i))
+			put_command_row(&table, trace, shares, i);
 	json_end_list(json);
 }
 

@@ -3,9 +3,8 @@
 #include "output/profile/counter_columns.h"
 #include "output/report/info.h"
 #include "output/report/info_calls.h"
+#include "output/report/share_tables.h"
 #include "output/profile/profile.h"
-#include "output/profile/thread_shares.h"
-#include "output/text/text.h"
 #include "output/profile/warnings.h"
 #include "base/array.h"
 
@@ -359,54 +358,45 @@ static bool has_exact(const struct trace *trace)
 	return shares_exact_known(trace);
 }
 
-static void put_share_titles(FILE *to, const struct trace *trace, const char *who)
+static struct table share_table(FILE *to, const struct trace *trace, const struct column *columns)
 {
-	fprintf(to, "\n  %10s  %10s", "samples", "sampled");
-	if (has_exact(trace))
-		fprintf(to, "  %10s", "exact");
-	fprintf(to, "  %s\n", who);
+	return (struct table){
+		.columns = columns,
+		.unit = trace_event(trace, 0)->unit,
+		.to = to,
+		.hidden = has_exact(trace) ? NULL : "exact",
+	};
 }
 
-static void put_share(FILE *to, const struct trace *trace, const struct share *share,
-                      uint32_t flags, uint64_t exact, uint32_t comm)
+static void begin_shares(struct table *table)
 {
-	enum trace_unit unit = trace_event(trace, 0)->unit;
-	char weight[TEXT_SIZE], total[TEXT_SIZE] = "-";
+	fputs("\n  ", table->to);
+	table_titles(table);
+	fputc('\n', table->to);
+}
 
-	text_cell(weight, (double)share->weight, unit);
-	if (flags & TRACE_THREAD_EXACT)
-		text_cell(total, (double)exact, unit);
-	fprintf(to, "  %10llu  %*s  ", (unsigned long long)share->stored, text_field(weight, 10),
-	        weight);
-	if (has_exact(trace))
-		fprintf(to, "%*s  ", text_field(total, 10), total);
-	text_put(to, trace_command_name(trace, comm), 0);
+static void end_shares(FILE *to, uint32_t nr)
+{
+	if (nr > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
 }
 
 static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)
 {
 	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = 0;
+	struct table table = share_table(to, trace, command_columns);
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < shares->nr_commands; i++) {
-		const struct trace_command *command = trace_command(trace, order[i]);
-
 		if (command_unused(shares, trace, order[i]) || nr++ >= MAX_ROWS)
 			continue;
 		if (nr == 1)
-			put_share_titles(to, trace, "command");
-		put_share(to, trace, &shares->commands[order[i]], command->flags, command->exact,
-		          command->comm);
-		/* A task counts for the last program that it executed, or its last name. */
-		if (command->tasks)
-			fprintf(to, ", %llu task%s\n", (unsigned long long)command->tasks,
-			        plural(command->tasks));
-		else
-			fputs(", went on under another name\n", to);
+			begin_shares(&table);
+		fputs("  ", to);
+		put_command_row(&table, trace, shares, order[i]);
 	}
-	if (nr > MAX_ROWS)
-		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	end_shares(to, nr);
 	free(order);
 	return 0;
 }
@@ -414,25 +404,19 @@ static int put_commands(FILE *to, const struct trace *trace, const struct shares
 static int put_threads(FILE *to, const struct trace *trace, const struct shares *shares)
 {
 	uint32_t *order = in_order(shares->threads, shares->nr_threads), nr = 0;
+	struct table table = share_table(to, trace, thread_columns);
 
 	if (!order)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < shares->nr_threads; i++) {
-		const struct trace_thread *thread = trace_thread(trace, order[i]);
-
-		if (thread_unused(thread) || nr++ >= MAX_ROWS)
+		if (thread_unused(trace_thread(trace, order[i])) || nr++ >= MAX_ROWS)
 			continue;
 		if (nr == 1)
-			put_share_titles(to, trace, "thread");
-		put_share(to, trace, &shares->threads[order[i]], thread->flags, thread->exact,
-		          thread->comm);
-		if (thread->flags & TRACE_THREAD_FOLDED)
-			fputs(" (many)\n", to);
-		else
-			fprintf(to, " %d/%d\n", thread->pid, thread->tid);
+			begin_shares(&table);
+		fputs("  ", to);
+		put_thread_row(&table, trace, shares, order[i]);
 	}
-	if (nr > MAX_ROWS)
-		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
+	end_shares(to, nr);
 	free(order);
 	return 0;
 }
