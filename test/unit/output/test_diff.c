@@ -659,7 +659,8 @@ static void json_tells_all(void **state)
 	            "\"events\":[{\"event\":\"cpu-clock\",\"unit\":\"ns\","
 	            "\"before\":{\"total_weight\":19416200,\"samples\":200,\"warnings\":[]},"
 	            "\"after\":{\"total_weight\":29124300,\"samples\":300,\"warnings\":[]},"
-	            "\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":380558,"
+	            "\"warnings\":[],\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":"
+	            "380558,"
 	            "\"before\":{\"self\":9708100,\"samples\":100},"
 	            "\"after\":{\"self\":19416200,\"samples\":200}},"
 	            "{\"symbol\":\"b\",\"change\":0,\"error\":380558,"
@@ -677,7 +678,8 @@ static void json_tells_all(void **state)
 	            "\"before\":{\"total_weight\":19416200,\"samples\":400,\"warnings\":[]},"
 	            "\"after\":{\"total_weight\":29124300,\"samples\":600,\"warnings\":[]},"
 	            "\"change\":9708100,\"error\":0,"
-	            "\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":590773,"
+	            "\"warnings\":[],\"functions\":[{\"symbol\":\"a\",\"change\":9708100,\"error\":"
+	            "590773,"
 	            "\"before\":{\"self\":9708100,\"samples\":200},"
 	            "\"after\":{\"self\":19416200,\"samples\":400}}]}]}\n");
 	end(&before);
