@@ -1,7 +1,8 @@
-/* The columns of a table whose cells are names of any length, as many as there are keys. */
+/* The columns of a table of functions that depend on the query and the trace: keys and counters. */
 #ifndef OUTPUT_REPORT_REPORT_COLUMNS_H
 #define OUTPUT_REPORT_REPORT_COLUMNS_H
 
+#include "output/profile/counter_columns.h"
 #include "output/report/report.h"
 
 struct report_columns {
@@ -31,5 +32,15 @@ void report_columns_put(FILE *to, const struct report_columns *columns, unsigned
 /* A cell, cut to `width` columns if not 0, what tells it apart least of all first. Returns these.
  */
 unsigned report_cell_put(FILE *to, enum profile_keys key, const char *text, unsigned width);
+
+/* --- the columns of counters -------------------------------------------------------------------
+ */
+
+/* Columns of the terminal that they take in each line. */
+unsigned report_counters_width(const struct counter_columns *columns);
+void report_counters_titles(FILE *to, const struct counter_columns *columns);
+/* counters NULL: blanks. */
+void report_counters_values(FILE *to, const struct counter_columns *columns,
+                            const uint64_t *counters);
 
 #endif

@@ -1,5 +1,5 @@
 #include "output/report/report_diff.h"
-#include "output/views/report_profile.h"
+#include "output/views/report_rows.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "output/report/function_table.h"
 #include "output/report/report_annotation.h"
 #include "output/views/job.h"
-#include "output/views/report_profile.h"
+#include "output/views/report_rows.h"
 #include "output/report/report_row_json.h"
 #include "output/views/report_tree.h"
 #include "output/profile/warnings.h"

@@ -3,10 +3,9 @@
 #include "output/report/function_table.h"
 #include "output/report/report_annotation.h"
 #include "output/report/report_columns.h"
-#include "output/report/report_counters.h"
 #include "output/report/report_head.h"
 #include "output/views/job.h"
-#include "output/views/report_profile.h"
+#include "output/views/report_rows.h"
 #include "output/report/report_text.h"
 #include "output/profile/warnings.h"
 

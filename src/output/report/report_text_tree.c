@@ -1,5 +1,4 @@
 #include "output/report/report_columns.h"
-#include "output/report/report_counters.h"
 #include "output/views/report_rows.h"
 #include "output/report/report_text.h"
 #include "output/views/report_tree.h"

@@ -5,6 +5,14 @@
 #include "output/views/class_rows.h"
 #include "output/views/query.h"
 
+/*
+ * Returns the profile of an event as the query want it. Where they ask for callers or callees,
+ * its tree is replaced by that of profile_view_make(), and *view is filled. NULL with errno, see
+ * profile_new() and profile_view_make().
+ */
+struct profile *report_profile(const struct trace *trace, uint32_t event,
+                               const struct view_query *query, struct profile_view *view);
+
 /* The first rows that anything was spent in, by self or total. */
 struct report_rows {
 	const struct profile *profile;

@@ -3,7 +3,7 @@
 #include "output/profile/counter_columns.h"
 #include "output/profile/profile.h"
 #include "output/report/report.h"
-#include "output/views/report_profile.h"
+#include "output/views/report_rows.h"
 #include "output/profile/thread_shares.h"
 #include "output/profile/warnings.h"
 
