@@ -102,7 +102,7 @@ def calls_between(build):
         source = str(pathlib.Path(path).relative_to(build / "src").with_suffix(".c"))
         kind, symbol = entry.split()[-2:]
         needed.setdefault(source, set())
-        if kind == "U":
+        if kind in "Uwv":
             needed[source].add(symbol)
         elif source.split("/")[0] != "preload":
             defined[symbol] = source

@@ -74,12 +74,12 @@ static void keep_library(void *symbol)
 		dlclose(library);
 }
 
-void *abi_real(enum mpi_call call, bool profiling)
+void *abi_real(const char *call, bool profiling)
 {
 	char name[64];
 	void *symbol;
 
-	snprintf(name, sizeof(name), "%sMPI_%s", profiling ? "P" : "", call_infos[call].name);
+	snprintf(name, sizeof(name), "%sMPI_%s", profiling ? "P" : "", call);
 	symbol = library_symbol(name);
 	if (symbol)
 		keep_library(symbol);

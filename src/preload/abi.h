@@ -67,7 +67,7 @@ void abi_learn(void);
  * library have their turn; where the library was opened out of everybody's sight, its own. It is
  * not unloaded any more.
  */
-RARE void *abi_real(enum mpi_call call, bool profiling);
+RARE void *abi_real(const char *call, bool profiling);
 
 static inline uintptr_t handle_of(uintptr_t arg)
 {

@@ -94,7 +94,7 @@ static bool is_intact(const struct visit *visit, const struct thread *thread)
 		open = &thread->open[thread->nr_open - 1];
 	return visit->thread == thread && on_stack(thread, visit->frame) &&
 	       visit->frame > (uintptr_t)visit && return_address(visit->frame) == visit->returns &&
-	       (!open || (visit->info == &call_infos[open->region] && visit->enter == open->enter));
+	       (!open || visit->enter == open->enter);
 }
 
 static void end_left(struct thread *thread)

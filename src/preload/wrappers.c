@@ -76,7 +76,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 		struct visit visit;                                                                \
                                                                                                    \
 		if (unlikely(!real)) {                                                             \
-			real = (int (*)(PARAMS_##nr))abi_real(CALL_##name, profiling);             \
+			real = (int (*)(PARAMS_##nr))abi_real(#name, profiling);                   \
 			if (!real)                                                                 \
 				return NO_SUCH_FUNCTION;                                           \
 			__atomic_store_n(&real_##function##_##name, real, __ATOMIC_RELAXED);       \
