@@ -20,6 +20,9 @@ struct trace;
 
 /* NULL: why says in one line what is wrong with the file and the way out. */
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
+/* The same of its bytes in a mapping, which is unmapped when the trace is closed, or refused. */
+struct trace *trace_open_memory(void *memory, size_t size, const char *name,
+                                char why[TRACE_WHY_SIZE]);
 void trace_close(struct trace *trace);
 
 /* Never NULL. */

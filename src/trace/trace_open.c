@@ -329,39 +329,61 @@ static int homes_init(struct trace *trace)
 	return 0;
 }
 
-struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
+/* When its memory is there. 0, or -errno after saying what is wrong. */
+static int read_sections(struct trace *trace, const struct complaint *complaint)
 {
-	const struct complaint complaint = {path, why};
-	struct trace *trace = calloc(1, sizeof(*trace));
+	int err = check_header(trace, complaint);
 	const char *wrong;
 
-	why[0] = 0;
-	if (!trace) {
-		complain_errno(&complaint, ENOMEM);
-		return NULL;
-	}
-	if (map_file(trace, &complaint) || check_header(trace, &complaint) ||
-	    read_directory(trace, &complaint))
-		goto out;
+	if (!err)
+		err = read_directory(trace, complaint);
+	if (err)
+		return err;
 	read_run(trace);
 	wrong = trace_check(trace);
-	if (wrong) {
-		complain(&complaint, "damaged: %s; record again", wrong);
-		goto out;
-	}
+	if (wrong)
+		return complain(complaint, "damaged: %s; record again", wrong);
 	bound_modules(&trace->sections[TRACE_MODULES]);
 	while (trace_kind(trace, trace->nr_events) &&
 	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
 		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (!weights_init(trace) && !homes_init(trace) && !trace_index_processes(trace) &&
-	    !trace_tell_modules_apart(&trace, 1))
+	if (weights_init(trace) || homes_init(trace) || trace_index_processes(trace) ||
+	    trace_tell_modules_apart(&trace, 1))
+		return complain_errno(complaint, ENOMEM);
+	return 0;
+}
+
+/* memory: of the trace's bytes, which it takes over; NULL: those of the file */
+static struct trace *open_trace(void *memory, size_t size, const struct complaint *complaint)
+{
+	struct trace *trace = calloc(1, sizeof(*trace));
+
+	complaint->why[0] = 0;
+	if (!trace) {
+		complain_errno(complaint, ENOMEM);
+		if (memory)
+			munmap(memory, size);
+		return NULL;
+	}
+	trace->memory = memory;
+	trace->size = size;
+	if ((memory || !map_file(trace, complaint)) && !read_sections(trace, complaint))
 		return trace;
-	complain_errno(&complaint, ENOMEM);
-out:
 	trace_close(trace);
 	return NULL;
+}
+
+struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE])
+{
+	return open_trace(NULL, 0, &(struct complaint){path, why});
+}
+
+struct trace *trace_open_memory(void *memory, size_t size, const char *name,
+                                char why[TRACE_WHY_SIZE])
+{
+	return open_trace(memory, size, &(struct complaint){name, why});
 }
 
 void trace_close(struct trace *trace)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
 #define NR_SECTIONS (NR_TRACE_SECTIONS - 1)
@@ -179,17 +180,17 @@ static int file_put(void *arg, const void *bytes, size_t size)
 	return fwrite(bytes, 1, size, arg) == size ? 0 : errno ? -errno : -EIO;
 }
 
-static int file_write(const struct writer *writer, FILE *file)
+static int write_sections(const struct writer *writer, live_bins_fn *put, void *arg)
 {
 	static const char zeros[ALIGNMENT];
-	int err = file_put(file, &writer->head, sizeof(writer->head));
+	int err = put(arg, &writer->head, sizeof(writer->head));
 
 	for (unsigned s = 1; s <= NR_SECTIONS && !err; s++) {
 		uint64_t size = writer->head.directory[s - 1].size;
 
-		err = section_each(writer, s, file_put, file);
+		err = section_each(writer, s, put, arg);
 		if (!err)
-			err = file_put(file, zeros, align(size) - size);
+			err = put(arg, zeros, align(size) - size);
 	}
 	return err;
 }
@@ -214,42 +215,101 @@ static int file_check(const struct new_file *file)
 	return 0;
 }
 
-static int write_trace(const struct new_file_wish *wish, struct tables *tables,
-                       const struct name_source *source, bool checked, uint64_t *bytes)
+/* Collects what the tables hold, with names from the source. 0 or -errno. */
+static int writer_init(struct writer *writer, struct tables *tables,
+                       const struct name_source *source)
 {
-	struct writer *writer = calloc(1, sizeof(*writer));
-	struct new_file file = {0};
-	int err = -ENOMEM;
+	int err;
 
-	if (!writer)
-		return err;
 	writer->tables = tables;
-	/* First of all: a folder that cannot be written to is known before the work is done. */
-	err = new_file_open_as(&file, wish);
-	if (err)
-		goto out;
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
 	if (!err)
 		err = names_init(&writer->names, source, writer->live.frames,
 		                 (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
-	if (!err) {
-		complete_events(writer);
-		complete_run(writer);
-		err = describe(writer);
-	}
+	if (err)
+		return err;
+	complete_events(writer);
+	complete_run(writer);
+	return describe(writer);
+}
+
+static void writer_free(struct writer *writer)
+{
+	names_fini(&writer->names);
+	live_bins_fini(&writer->live);
+	free(writer);
+}
+
+static int write_trace(const struct new_file_wish *wish, struct tables *tables,
+                       const struct name_source *source, bool checked, uint64_t *bytes)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	struct new_file file = {0};
+	int err;
+
+	if (!writer)
+		return -ENOMEM;
+	/* First of all: a folder that cannot be written to is known before the work is done. */
+	err = new_file_open_as(&file, wish);
+	if (err)
+		goto out;
+	err = writer_init(writer, tables, source);
 	if (!err)
-		err = file_write(writer, file.file);
+		err = write_sections(writer, file_put, file.file);
 	if (!err && checked)
 		err = file_check(&file);
 	err = new_file_close(&file, err);
 	if (!err && bytes)
 		*bytes = writer->head.header.size;
 out:
-	names_fini(&writer->names);
-	live_bins_fini(&writer->live);
-	free(writer);
+	writer_free(writer);
 	return err;
+}
+
+/* --- without a file --------------------------------------------------------------------------- */
+
+static int memory_put(void *arg, const void *bytes, size_t size)
+{
+	unsigned char **at = arg;
+
+	memcpy(*at, bytes, size);
+	*at += size;
+	return 0;
+}
+
+/* A trace is closed with munmap(). NULL with errno. */
+static void *copy_sections(const struct writer *writer)
+{
+	void *memory = mmap(NULL, writer->head.header.size, PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = memory;
+	int err = memory == MAP_FAILED ? -errno : write_sections(writer, memory_put, &at);
+
+	if (!err)
+		return memory;
+	if (memory != MAP_FAILED)
+		munmap(memory, writer->head.header.size);
+	errno = -err;
+	return NULL;
+}
+
+struct trace *trace_open_tables(struct tables *tables, const struct name_source *source,
+                                char why[TRACE_WHY_SIZE])
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int err = writer ? writer_init(writer, tables, source) : -ENOMEM;
+	void *memory = err ? NULL : copy_sections(writer);
+	struct trace *trace = NULL;
+
+	if (memory)
+		trace = trace_open_memory(memory, writer->head.header.size, "the recording", why);
+	else
+		snprintf(why, TRACE_WHY_SIZE, "cannot read the recording: %s",
+		         strerror(err ? -err : errno));
+	if (writer)
+		writer_free(writer);
+	return trace;
 }
 
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,

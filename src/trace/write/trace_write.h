@@ -5,6 +5,7 @@
 #include "trace/write/trace_symbols.h"
 #include "base/new_file.h"
 #include "trace/live/tables.h"
+#include "trace/trace.h"
 #include "symbolize/symbols.h"
 
 /*
@@ -30,6 +31,14 @@ int trace_write_checked(const char *path, struct tables *tables, struct module_t
 /* trace_write() with names from anywhere. */
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes);
+
+/*
+ * The trace of a run so far, as trace_write_named() would write it and trace_open() would read it,
+ * in memory of its own: the tables may go on meanwhile. It takes as much memory as the file would.
+ * source may be NULL: without names. NULL: why says in one line what is wrong.
+ */
+struct trace *trace_open_tables(struct tables *tables, const struct name_source *source,
+                                char why[TRACE_WHY_SIZE]);
 
 /* Returns the failures of a symbolizer as flags of a run. */
 uint32_t trace_unseen(const struct symbolizer_stats *stats);
