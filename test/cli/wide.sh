@@ -48,7 +48,8 @@ END
 if unshare --pid --fork --mount-proc true 2>/dev/null; then
 	unshare --pid --fork --mount-proc "$ADAPTRACE" record -q -e cpu-clock -a -o inside.atr sleep 0.5 2>errors ||
 		fail "-a in a PID namespace: $? $(cat errors)"
-	one_complaint errors 'outside of this PID namespace' || fail "-a in a PID namespace: $(cat errors)"
+	# And of stacks, where many processes outside run: their code is unknown as well.
+	[ "$(grep -c 'outside of this PID namespace' errors)" = 1 ] || fail "-a in a PID namespace: $(cat errors)"
 	check <<'END'
 import recording
 outside = [s for s in recording.samples("inside.atr") if not s["pid"]]
