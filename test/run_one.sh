@@ -3,8 +3,8 @@
 # of one that failed with the end of its output, LOG/NAME.log. Those of tries before are beside it.
 set -u
 log=$1 tries=$2 name=$3 try=1; shift 3
-# Ten times what any takes on a busy machine: it hangs.
-limit=600
+# Twice what any takes on a busy machine: it hangs.
+limit=240
 while :; do
 	timeout -k 10 "$limit" "$@" >"$log/$name.log" 2>&1
 	status=$?
