@@ -95,7 +95,7 @@ fi
 sh -c '"$@" -p $$' sh "$ADAPTRACE" record -q -e cpu-clock:u --duration 0.1 -o x.atr 2>errors
 grep started errors && fail "the recorder is left out"
 
-start_recording -p $first,$second -p $first -o many.atr
+start_recording -F "$(rate 10000)" -p $first,$second -p $first -o many.atr
 kill -USR1 $first $second
 await grep -q 'later done' said.1
 await grep -q 'later done' said.2
@@ -139,16 +139,34 @@ for pid in first, second:
 END
 
 # A hundred, more than the files that may be open without being asked for; with all kinds of stacks.
+# A fifth of them use the CPUs. It lasts until most of these have run for some periods.
 pids=
-for i in $(seq 100); do
+for i in $(seq 20); do
 	nice -n 19 "$TARGETS/burn" 100 >/dev/null &
+	pids="$pids $!"
+done
+cat >wait.py <<'END'
+import sys
+import time
+
+def used():
+    stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for pid in sys.argv[1:]]
+    return [int(stat[11]) + int(stat[12]) for stat in stats]
+
+before = used()
+while sum(now - then >= 2 for now, then in zip(used(), before)) < 15:
+    time.sleep(0.1)
+END
+burning=$pids
+for i in $(seq 80); do
+	sleep 100 &
 	pids="$pids $!"
 done
 background="$background $pids"
 list=$(echo $pids | tr ' ' ,)
 for stacks in dwarf fp none; do
-	prlimit --nofile=128: "$ADAPTRACE" record -q -e cpu-clock -g $stacks -p $list --duration 1 \
-		-o hundred.atr 2>errors || fail "$stacks: $(cat errors)"
+	prlimit --nofile=128: "$ADAPTRACE" record -q -e cpu-clock -g $stacks -p $list \
+		-o hundred.atr -- python3 wait.py $burning 2>errors || fail "$stacks: $(cat errors)"
 	check $pids <<'END'
 import sys
 import recording
