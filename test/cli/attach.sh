@@ -44,7 +44,7 @@ assert any("libc" in path for path, _ in modules), modules
 assert len(modules) == len(set(modules)), modules
 END
 
-start_recording -p $target -o attached.atr
+start_recording -F "$(rate 10000)" -p $target -o attached.atr
 kill -USR1 $target
 await grep -q 'later done' said
 kill -INT $recorder

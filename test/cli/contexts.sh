@@ -4,7 +4,9 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-recorded -m 128K -F 20000 "$TARGETS/contexts" 100000 0.7 >said
+rate=$(rate 20000)
+seconds=$(lasting 6000 "$rate")
+recorded -m 128K -F "$rate" "$TARGETS/contexts" 100000 "$seconds" >said
 measure <<'END'
 import recording
 
@@ -26,7 +28,7 @@ END
 "$ADAPTRACE" report --tree | grep -q '\[truncated\]' || fail "the tree does not show it"
 
 # Nor when it is the buffer of a merged trace that has no room.
-recorded -m 16M -F 20000 -o roomy.atr "$TARGETS/contexts" 100000 0.7 >said
+recorded -m 16M -F "$rate" -o roomy.atr "$TARGETS/contexts" 100000 "$seconds" >said
 "$ADAPTRACE" report roomy.atr | grep -q '\[truncated\]' && fail "no room in 16 MiB"
 "$ADAPTRACE" merge -m 64K -o narrow.atr roomy.atr
 "$ADAPTRACE" report narrow.atr | grep -q 'warning: .*found no room and end in \[truncated\]' ||

@@ -5,10 +5,12 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-even() { # REDUCTIONS SECONDS ARGUMENTS-OF-RECORD...
-	reductions=$1 seconds=$2; shift 2
+rate=$(rate 8000)
+
+even() { # REDUCTIONS SAMPLES-OF-A-THREAD ARGUMENTS-OF-RECORD...
+	reductions=$1 seconds=$(lasting "$2" "$rate"); shift 2
 	echo "-- $*"
-	recorded -e cpu-clock:freq=8000 -e task-clock:freq=500 "$@" "$TARGETS/quarters" 2 "$seconds" >said
+	recorded -e cpu-clock:freq="$rate" -e task-clock:freq=500 "$@" "$TARGETS/quarters" 2 "$seconds" >said
 	measure "$reductions" <<'END'
 import bisect
 import sys
@@ -43,7 +45,7 @@ for count, measured in zip(counts[event], counts[measure]):
 END
 }
 
-even 2 1.4 -m 64K
-even 2 1.4 -m 64K --inherit
-even 3 5 -m 128K
+even 2 11000 -m 64K
+even 2 11000 -m 64K --inherit
+even 3 40000 -m 128K
 pass

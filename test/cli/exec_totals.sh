@@ -31,7 +31,7 @@ for who in first thread late user; do
 	user) set -- -e cpu-clock:u ;;
 	*) set -- ;;
 	esac
-	recorded --inherit -m 1M "$@" python3 first.py $who "$TARGETS/burn" $until >said
+	recorded --inherit -m 1M -F "$(rate 10000)" "$@" python3 first.py $who "$TARGETS/burn" $until >said
 	"$ADAPTRACE" report | head -12
 	measure <<'END'
 import recording

@@ -21,20 +21,20 @@ END
 
 for way in '' --inherit; do
 	echo "-- closes everything $way"
-	recorded $way python3 -c 'import os, sys
+	recorded -F "$(rate 10000)" $way python3 -c 'import os, sys
 os.closerange(0, 65536)
 os.execv(sys.argv[1], sys.argv[1:])' "$TARGETS/burn" 0.2
 	weigh 0.2 python3 burn
 
 	echo "-- becomes another file $way"
 	cp "$TARGETS/burn" own
-	recorded $way sh -c './own 0.2; rm own; cp "$TARGETS/world" own'
+	recorded -F "$(rate 10000)" $way sh -c './own 0.2; rm own; cp "$TARGETS/world" own'
 	weigh 0.2 own
 
 	echo "-- odd names $way"
 	cp "$TARGETS/burn" "a b)	c
 d"
-	recorded $way "./a b)	c
+	recorded -F "$(rate 10000)" $way "./a b)	c
 d" 0.2
 	measure <<'END'
 import recording

@@ -4,9 +4,12 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
+rate=$(rate 20000)
+seconds=$(lasting 26000 "$rate")
+
 slow() { # ARGUMENTS-OF-RECORD...
 	echo "-- $*"
-	recorded -m 64K -F 20000 "$@" "$TARGETS/quarters" 2 1.8 >said
+	recorded -m 64K -F "$rate" "$@" "$TARGETS/quarters" 2 "$seconds" >said
 	measure <<'END'
 import collections
 import recording

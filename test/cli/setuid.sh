@@ -17,7 +17,7 @@ watch() { # COMM OBSERVED USER ARGUMENTS-OF-RECORD...
 	comm=$1 observed=$2 user=$3; shift 3
 	echo "-- $comm as $user $*"
 	rm -f adaptrace.atr
-	$user ./adaptrace record -q --max-overhead 0 "$@" sh -c "../programs/$comm 0.5; ./burn 0.1" \
+	$user ./adaptrace record -q --max-overhead 0 -F "$(rate 10000)" "$@" sh -c "../programs/$comm 0.5; ./burn 0.1" \
 		>../said 2>../errors || fail "record ended with $?: $(cat ../errors)"
 	grep -q '^used 0.5' ../said || fail "the target said $(cat ../said)"
 	$user ./adaptrace info --json >../info.json || fail "info"

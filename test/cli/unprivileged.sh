@@ -6,7 +6,7 @@ need_sampling
 
 mkdir open && chmod 777 open && cd open || exit 1
 head -1 /proc/stat >../stat
-as_user "$ADAPTRACE" record --max-overhead 0 "$TARGETS/quarters" 2 0.3 >../said 2>../errors ||
+as_user "$ADAPTRACE" record --max-overhead 0 -F "$(rate 10000)" "$TARGETS/quarters" 2 0.3 >../said 2>../errors ||
 	fail "record ended with $?: $(cat ../errors)"
 as_user "$ADAPTRACE" info --json >../info.json || fail "info"
 as_user "$ADAPTRACE" report --json >../report.json || fail "report"

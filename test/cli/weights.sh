@@ -5,7 +5,7 @@
 need_sampling
 
 rate=$(rate 20000)
-seconds=$((13000 / rate)).$((13000 % rate * 10 / rate)) # of two threads: 26,000 samples
+seconds=$(lasting 13000 "$rate") # of two threads: 26,000 samples
 
 weigh() { # REDUCTIONS ARGUMENTS-OF-RECORD...
 	least=$1; shift
