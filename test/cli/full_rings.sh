@@ -8,7 +8,7 @@ need_sampling
 cat >faults.py <<'END'
 import mmap
 
-for _ in range(1000):
+for _ in range(50):
     with mmap.mmap(-1, 1 << 22) as memory:
         memory[::4096] = bytes(1024)
 END
