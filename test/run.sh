@@ -4,7 +4,7 @@
 # tests test/cli/*.sh. A test's exit status: 0 passed, 77 skipped, else failed, and then its output
 # is shown. Command-line tests measure on whatever else the machine does, and have three tries; how
 # many were needed is shown. As many run at once as there are CPUs, but for those that compare
-# times, share the limits of one ordinary user, or say "# Alone:" and why.
+# times, record as an ordinary user, who has limits, or say "# Alone:" and why.
 set -u
 build=$1 pattern=${2:-}
 log=$build/test-logs
@@ -40,7 +40,7 @@ cli() { # whether ALONE
 	for t in test/cli/*.sh; do
 		name=$(basename "$t" .sh)
 		case $name in *"$pattern"*) ;; *) continue ;; esac
-		grep -Eq '^[^#]*\b(measure|as_user)\b|^# Alone:' "$t" && alone=yes || alone=no
+		grep -Eq '^[^#]*\b(measure\b|as_user\b.*\brecord\b)|^# Alone:' "$t" && alone=yes || alone=no
 		[ $alone != "$1" ] || echo "3 $name sh $t"
 	done
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Where adaptrace has a capability of its own (setcap, which doctor advises) the target has none, and
 # the environment that it would have: LD_LIBRARY_PATH, too, which the loader takes away from us.
+# Alone: it shares the limits of an ordinary user with others.
 . "$(dirname "$0")/scenario"
 need_sampling
 need_root "give capabilities"
