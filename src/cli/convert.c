@@ -184,7 +184,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			say_usage("--otf2-events is contexts or enter-leave, not '%s'", arg);
 		return 0;
 	case 'e':
-		reading_take_event(&options->event, arg);
+		open_trace_take_event(&options->event, arg);
 		return 0;
 	case 'f':
 		options->output.force = true;
@@ -196,7 +196,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->output.quiet = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(&options->output.from, arg);
+		open_trace_take(&options->output.from, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_options(options);
@@ -247,7 +247,7 @@ static int convert_file(struct convert_options *options)
 		return 1;
 	}
 	options->output.trace_size = bounds_trace_size(options->output.from);
-	trace = reading_open(options->output.from);
+	trace = open_trace(options->output.from);
 	if (!trace)
 		return 1;
 	status = convert_trace(options, trace);
@@ -270,9 +270,9 @@ int cmd_convert(int argc, char **argv)
 	int status = 2;
 
 	if (selection_options_init(&options.selection, argc))
-		return reading_done(DEFAULT_TRACE, -ENOMEM);
+		return open_trace_status(DEFAULT_TRACE, -ENOMEM);
 	list_options(known);
-	if (!habits_parse(&argp, argc, argv, 2, 0, &options)) {
+	if (!foreign_options_parse(&argp, argc, argv, 2, 0, &options)) {
 		if (!options.output.from)
 			options.output.from = DEFAULT_TRACE;
 		status = convert_file(&options);

@@ -111,7 +111,7 @@ static bool has_before(const struct diff_command *command)
 	if (!before || !access(before, F_OK))
 		return true;
 	if (access(after, F_OK)) /* it is the one that was named */
-		trace_close(reading_open_bounded(after));
+		trace_close(open_trace_bounded(after));
 	else
 		say("no '%s', the run before '%s'; record once more, or name both: "
 		    "adaptrace diff BEFORE AFTER",
@@ -138,9 +138,9 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 
 	if (!rows_fit(command, report))
 		return 1;
-	if (rows->event && reading_find_event(report->sides[DIFF_BEFORE].traces[0],
-	                                      report->sides[DIFF_BEFORE].names[0], rows->event,
-	                                      &rows->report.query.event))
+	if (rows->event && open_trace_find_event(report->sides[DIFF_BEFORE].traces[0],
+	                                         report->sides[DIFF_BEFORE].names[0], rows->event,
+	                                         &rows->report.query.event))
 		return 1;
 	if (!report_diff_any(report)) {
 		say("no event was sampled in both '%s' and '%s'; adaptrace info shows those that "
@@ -150,11 +150,11 @@ static int put_diff(struct diff_command *command, struct diff_report *report)
 	}
 	err = rows->json ? 0 : plain_text_start();
 	if (err)
-		return reading_done(paths[DIFF_AFTER], err);
+		return open_trace_status(paths[DIFF_AFTER], err);
 	to = rows->json ? stdout : pager_open(!rows->no_pager);
 	err = rows->json ? report_diff_json(to, report) : report_diff_text(to, report);
 	pager_close(to);
-	return reading_done(paths[DIFF_AFTER], err);
+	return open_trace_status(paths[DIFF_AFTER], err);
 }
 
 /* A trace, or all of a folder. What is wrong was told. */
@@ -186,12 +186,12 @@ static bool open_traces(struct diff_command *command)
 
 	command->traces = calloc(nr, sizeof(struct trace *));
 	if (!command->traces) {
-		reading_done(command->paths[DIFF_AFTER], -ENOMEM);
+		open_trace_status(command->paths[DIFF_AFTER], -ENOMEM);
 		return false;
 	}
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		for (size_t i = 0; i < lists[side].nr; i++) {
-			struct trace *trace = reading_open_bounded(lists[side].paths[i]);
+			struct trace *trace = open_trace_bounded(lists[side].paths[i]);
 
 			if (!trace)
 				return false;
@@ -227,7 +227,7 @@ static int diff(struct diff_command *command)
 	if (!open_traces(command))
 		return 1;
 	if (trace_tell_modules_apart(command->traces, command->nr_traces))
-		return reading_done(command->paths[DIFF_AFTER], -ENOMEM);
+		return open_trace_status(command->paths[DIFF_AFTER], -ENOMEM);
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		report.sides[side] = side_of(command, side);
 	return put_diff(command, &report);
@@ -262,9 +262,9 @@ int cmd_diff(int argc, char **argv)
 	int status = 2;
 
 	row_options_init(&command.rows);
-	if (!habits_parse(&argp, argc, argv, 2, 0, &command)) {
+	if (!foreign_options_parse(&argp, argc, argv, 2, 0, &command)) {
 		row_options_complete(&command.rows);
-		status = complete_paths(&command) ? reading_done(DEFAULT_TRACE, -ENOMEM)
+		status = complete_paths(&command) ? open_trace_status(DEFAULT_TRACE, -ENOMEM)
 		                                  : diff(&command);
 	}
 	fini(&command);

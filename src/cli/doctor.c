@@ -201,7 +201,7 @@ int cmd_doctor(int argc, char **argv)
 	struct utsname system;
 	int status, err;
 
-	if (habits_parse(&argp, argc, argv, 2, 0, &options) || uname(&system))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &options) || uname(&system))
 		return 2;
 	findings_make(&findings);
 	err = options.json ? 0 : plain_text_start();
@@ -209,6 +209,6 @@ int cmd_doctor(int argc, char **argv)
 		err = (options.json ? print_json : print_text)(&findings, &system);
 	if (err)
 		say("cannot tell: %s", strerror(-err));
-	status = err ? 1 : reading_done(NULL, 0);
+	status = err ? 1 : open_trace_status(NULL, 0);
 	return status ? status : !findings.can_sample;
 }

@@ -11,11 +11,11 @@
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-const char *habit_command(const char *name)
+const char *foreign_command(const char *name)
 {
 	static const struct {
-		const char *name, *way;
-	} habits[] = {
+		const char *name, *advice;
+	} foreign[] = {
 		{"annotate", "report --annotate NAME shows a function's code"},
 		{"archive", "a trace has its names with it: copy the file"},
 		{"attach", "record -p PID attaches to a process"},
@@ -41,18 +41,18 @@ const char *habit_command(const char *name)
 		{"tui", "report shows tables, convert makes what other viewers open"},
 	};
 
-	for (unsigned i = 0; i < sizeof(habits) / sizeof(*habits); i++)
-		if (!strcmp(name, habits[i].name))
-			return habits[i].way;
+	for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		if (!strcmp(name, foreign[i].name))
+			return foreign[i].advice;
 	return NULL;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
 
 /* A foreign option as a hidden option of argp, with the advice in place of its help text. */
-#define HABIT(name, key, way)                                               \
-	{                                                                   \
-		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, way, 0 \
+#define FOREIGN(name, key, advice)                                             \
+	{                                                                      \
+		name, key, "X", OPTION_HIDDEN | OPTION_ARG_OPTIONAL, advice, 0 \
 	}
 /* Accepted, because it is always so. */
 #define ALWAYS(name, key)                               \
@@ -74,7 +74,7 @@ const char *habit_command(const char *name)
 		"usage", OPT_USAGE, NULL, 0, "Give a short usage message", -1 \
 	}
 
-#define MAX_HABITS 64 /* of a command; more than there are */
+#define MAX_OPTIONS 64 /* of a command; more than there are */
 
 #define PROGRAM "adaptrace "
 
@@ -83,123 +83,125 @@ struct parsing {
 	void *input;      /* of its parser */
 };
 
-static const struct argp_option record_habits[] = {
+static const struct argp_option record_foreign[] = {
 	HELP,
-	HABIT("all-kernel", NO_LETTER, "-e EVENT:k samples the kernel's side alone"),
-	HABIT("all-user", NO_LETTER, "-e EVENT:u samples the programs' side alone"),
-	HABIT("branch-any", 'b', "-g lbr takes call paths from the processor's branch records"),
-	HABIT("branch-filter", 'j', "-g lbr takes call paths from the processor's branch records"),
+	FOREIGN("all-kernel", NO_LETTER, "-e EVENT:k samples the kernel's side alone"),
+	FOREIGN("all-user", NO_LETTER, "-e EVENT:u samples the programs' side alone"),
+	FOREIGN("branch-any", 'b', "-g lbr takes call paths from the processor's branch records"),
+	FOREIGN("branch-filter", 'j',
+                "-g lbr takes call paths from the processor's branch records"),
 	ALWAYS("buildid-all", NO_LETTER),
-	HABIT("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
-	HABIT("clockid", 'k', "times are those of CLOCK_MONOTONIC without it"),
-	HABIT("compression-level", 'z', "the trace is compact already, and -m bounds its size"),
-	HABIT("exclude-perf", NO_LETTER, "report --sort comm,symbol shows the recorder apart"),
-	HABIT("filter", NO_LETTER,
-              "events are sampled unfiltered; report --only shows some threads or CPUs"),
-	HABIT("max-size", NO_LETTER, "-m bounds the memory, and the trace with it"),
-	HABIT("mmap-pages", NO_LETTER, "-m is the memory for the whole run"),
-	HABIT("no-inherit", 'i',
-              "children are always sampled; report --only process=PID shows one process"),
+	FOREIGN("cgroup-name", 'G', "--cgroup NAME samples a cgroup"),
+	FOREIGN("clockid", 'k', "times are those of CLOCK_MONOTONIC without it"),
+	FOREIGN("compression-level", 'z', "the trace is compact already, and -m bounds its size"),
+	FOREIGN("exclude-perf", NO_LETTER, "report --sort comm,symbol shows the recorder apart"),
+	FOREIGN("filter", NO_LETTER,
+                "events are sampled unfiltered; report --only shows some threads or CPUs"),
+	FOREIGN("max-size", NO_LETTER, "-m bounds the memory, and the trace with it"),
+	FOREIGN("mmap-pages", NO_LETTER, "-m is the memory for the whole run"),
+	FOREIGN("no-inherit", 'i',
+                "children are always sampled; report --only process=PID shows one process"),
 	ALWAYS("no-open", NO_LETTER),
-	HABIT("off-cpu", NO_LETTER,
-              "threads are sampled on a CPU; -e context-switches shows where they give it up"),
-	HABIT("overwrite", NO_LETTER,
-              "the memory never overflows; adaptrace snapshot makes a "
-              "trace of what it has"),
-	HABIT("per-thread", NO_LETTER, "report --per-thread has a table for every thread"),
-	HABIT("rate", 'r', "-F HZ is the frequency to start with"),
+	FOREIGN("off-cpu", NO_LETTER,
+                "threads are sampled on a CPU; -e context-switches shows where they give it up"),
+	FOREIGN("overwrite", NO_LETTER,
+                "the memory never overflows; adaptrace snapshot makes a "
+                "trace of what it has"),
+	FOREIGN("per-thread", NO_LETTER, "report --per-thread has a table for every thread"),
+	FOREIGN("rate", 'r', "-F HZ is the frequency to start with"),
 	ALWAYS("sample-cpu", NO_LETTER),
 	ALWAYS("save-only", NO_LETTER),
-	HABIT("start-after", 'D', "--delay SECONDS starts sampling later"),
-	HABIT("stat", 's', "report --per-thread shows what each thread spent"),
-	HABIT("switch-output", NO_LETTER,
-              "the memory never overflows; adaptrace snapshot makes a "
-              "trace of what it has"),
-	HABIT("tid", 't',
-              "-p PID samples a whole process; report --only thread=TID shows one thread of it"),
+	FOREIGN("start-after", 'D', "--delay SECONDS starts sampling later"),
+	FOREIGN("stat", 's', "report --per-thread shows what each thread spent"),
+	FOREIGN("switch-output", NO_LETTER,
+                "the memory never overflows; adaptrace snapshot makes a "
+                "trace of what it has"),
+	FOREIGN("tid", 't',
+                "-p PID samples a whole process; report --only thread=TID shows one thread of it"),
 	ALWAYS("timestamp", 'T'),
-	HABIT("uid", 'u', "--cgroup NAME does it, such as --cgroup user.slice/user-1000.slice"),
-	HABIT("verbose", 'v', "adaptrace info tells how it was recorded"),
-	HABIT("weight", 'W', "--data keeps what memory accesses met"),
+	FOREIGN("uid", 'u', "--cgroup NAME does it, such as --cgroup user.slice/user-1000.slice"),
+	FOREIGN("verbose", 'v', "adaptrace info tells how it was recorded"),
+	FOREIGN("weight", 'W', "--data keeps what memory accesses met"),
 	{0},
 };
 
-static const struct argp_option report_habits[] = {
+static const struct argp_option report_foreign[] = {
 	HELP,
-	HABIT("call-graph", 'g', "--tree shows call paths, --callers NAME who called a function"),
-	HABIT("children", NO_LETTER, "the column total includes them; --sort total sorts by it"),
-	HABIT("column-widths", 'w', "names are cut to the width of a terminal only"),
-	HABIT("comms", 'c', "--only comm=NAME"),
-	HABIT("cpu", 'C', "--only cpu=N"),
-	HABIT("csv", NO_LETTER, "--json is for programs"),
+	FOREIGN("call-graph", 'g', "--tree shows call paths, --callers NAME who called a function"),
+	FOREIGN("children", NO_LETTER, "the column total includes them; --sort total sorts by it"),
+	FOREIGN("column-widths", 'w', "names are cut to the width of a terminal only"),
+	FOREIGN("comms", 'c', "--only comm=NAME"),
+	FOREIGN("cpu", 'C', "--only cpu=N"),
+	FOREIGN("csv", NO_LETTER, "--json is for programs"),
 	ALWAYS("demangle", NO_LETTER),
-	HABIT("depth", NO_LETTER, "--max-depth N cuts trees"),
-	HABIT("dsos", 'd', "--sort module shows what each module spent"),
-	HABIT("dump-raw-trace", 'D', "adaptrace dump shows every sample"),
-	HABIT("field-separator", 't', "--json is for programs"),
-	HABIT("fields", 'F', "--sort KEYS chooses rows and columns"),
+	FOREIGN("depth", NO_LETTER, "--max-depth N cuts trees"),
+	FOREIGN("dsos", 'd', "--sort module shows what each module spent"),
+	FOREIGN("dump-raw-trace", 'D', "adaptrace dump shows every sample"),
+	FOREIGN("field-separator", 't', "--json is for programs"),
+	FOREIGN("fields", 'F', "--sort KEYS chooses rows and columns"),
 	ALWAYS("force", 'f'),
-	HABIT("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
-	HABIT("header-only", NO_LETTER, "adaptrace info tells how a trace was recorded"),
-	HABIT("hierarchy", NO_LETTER, "--sort comm,module,symbol has a row for each"),
+	FOREIGN("header", NO_LETTER, "adaptrace info tells how a trace was recorded"),
+	FOREIGN("header-only", NO_LETTER, "adaptrace info tells how a trace was recorded"),
+	FOREIGN("hierarchy", NO_LETTER, "--sort comm,module,symbol has a row for each"),
 	ALWAYS("inline", NO_LETTER),
 	INPUT,
-	HABIT("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
-	HABIT("max-stack", NO_LETTER, "--max-depth N cuts trees"),
+	FOREIGN("inverted", 'G', "--tree goes from the roots down, --callers NAME up to them"),
+	FOREIGN("max-stack", NO_LETTER, "--max-depth N cuts trees"),
 	ALWAYS("no-children", NO_LETTER),
-	HABIT("output", 'o', "tables go to standard output"),
-	HABIT("parent", 'p', "--callers NAME shows who called a function"),
-	HABIT("pid", NO_LETTER, "--only process=PID"),
+	FOREIGN("output", 'o', "tables go to standard output"),
+	FOREIGN("parent", 'p', "--callers NAME shows who called a function"),
+	FOREIGN("pid", NO_LETTER, "--only process=PID"),
 	ALWAYS("show-nr-samples", 'n'),
-	HABIT("stats", NO_LETTER, "adaptrace info has the numbers of samples"),
+	FOREIGN("stats", NO_LETTER, "adaptrace info has the numbers of samples"),
 	ALWAYS("stdio", NO_LETTER),
-	HABIT("symbol-filter", 'S', "--callers, --callees and --annotate show one function"),
-	HABIT("symfs", NO_LETTER, "--symbols=DIR looks names up again with the files in DIR"),
-	HABIT("threads", 'T', "--per-thread has a table for every thread"),
-	HABIT("tid", NO_LETTER, "--only thread=TID"),
-	HABIT("top", NO_LETTER, "--limit N shows the first N rows"),
-	HABIT("tui", NO_LETTER, "adaptrace convert makes what other viewers open"),
-	HABIT("verbose", 'v', "adaptrace info tells how a trace was recorded"),
-	HABIT("vmlinux", 'k', "the kernel's names were taken when the trace was recorded"),
+	FOREIGN("symbol-filter", 'S', "--callers, --callees and --annotate show one function"),
+	FOREIGN("symfs", NO_LETTER, "--symbols=DIR looks names up again with the files in DIR"),
+	FOREIGN("threads", 'T', "--per-thread has a table for every thread"),
+	FOREIGN("tid", NO_LETTER, "--only thread=TID"),
+	FOREIGN("top", NO_LETTER, "--limit N shows the first N rows"),
+	FOREIGN("tui", NO_LETTER, "adaptrace convert makes what other viewers open"),
+	FOREIGN("verbose", 'v', "adaptrace info tells how a trace was recorded"),
+	FOREIGN("vmlinux", 'k', "the kernel's names were taken when the trace was recorded"),
 	{0},
 };
 
 #define BY_LINE "a sample is a line, of which grep and awk choose"
 
-static const struct argp_option dump_habits[] = {
+static const struct argp_option dump_foreign[] = {
 	HELP,
-	HABIT("chrome", NO_LETTER, "adaptrace convert --chrome makes what Perfetto opens"),
-	HABIT("comms", 'c', BY_LINE),
-	HABIT("cpu", 'C', BY_LINE),
-	HABIT("flame-graph", NO_LETTER, "adaptrace convert --flamegraph makes an SVG"),
-	HABIT("fields", 'F', "--json has all fields; convert --perf-script prints what perf does"),
+	FOREIGN("chrome", NO_LETTER, "adaptrace convert --chrome makes what Perfetto opens"),
+	FOREIGN("comms", 'c', BY_LINE),
+	FOREIGN("cpu", 'C', BY_LINE),
+	FOREIGN("flame-graph", NO_LETTER, "adaptrace convert --flamegraph makes an SVG"),
+	FOREIGN("fields", 'F',
+                "--json has all fields; convert --perf-script prints what perf does"),
 	INPUT,
-	HABIT("pid", NO_LETTER, BY_LINE),
-	HABIT("tid", NO_LETTER, BY_LINE),
-	HABIT("time", NO_LETTER, BY_LINE),
+	FOREIGN("pid", NO_LETTER, BY_LINE),
+	FOREIGN("tid", NO_LETTER, BY_LINE),
+	FOREIGN("time", NO_LETTER, BY_LINE),
 	{0},
 };
 
 /* Viewers, by the names of the formats that they open. */
-static const struct argp_option convert_habits[] = {
+static const struct argp_option convert_foreign[] = {
 	HELP,
 	INPUT,
-	HABIT("json", NO_LETTER,
-              "--speedscope and --chrome make JSON, adaptrace report --json a table"),
-	HABIT("kcachegrind", NO_LETTER, "--callgrind makes what it opens"),
-	HABIT("perfetto", NO_LETTER, "--chrome makes what it opens"),
-	HABIT("qcachegrind", NO_LETTER, "--callgrind makes what it opens"),
-	HABIT("samply", NO_LETTER, "--firefox makes what its viewer opens"),
-	HABIT("svg", NO_LETTER, "--flamegraph makes one"),
-	HABIT("vampir", NO_LETTER, "--otf2 makes what it opens"),
+	FOREIGN("json", NO_LETTER,
+                "--speedscope and --chrome make JSON, adaptrace report --json a table"),
+	FOREIGN("kcachegrind", NO_LETTER, "--callgrind makes what it opens"),
+	FOREIGN("perfetto", NO_LETTER, "--chrome makes what it opens"),
+	FOREIGN("qcachegrind", NO_LETTER, "--callgrind makes what it opens"),
+	FOREIGN("samply", NO_LETTER, "--firefox makes what its viewer opens"),
+	FOREIGN("svg", NO_LETTER, "--flamegraph makes one"),
+	FOREIGN("vampir", NO_LETTER, "--otf2 makes what it opens"),
 	{0},
 };
 
-static const struct argp_option reading_habits[] = {HELP, INPUT, {0}};
-static const struct argp_option other_habits[] = {HELP, {0}};
+static const struct argp_option reading_foreign[] = {HELP, INPUT, {0}};
+static const struct argp_option other_foreign[] = {HELP, {0}};
 
-static_assert(sizeof(record_habits) <= MAX_HABITS * sizeof(*record_habits) &&
-                      sizeof(report_habits) <= MAX_HABITS * sizeof(*report_habits),
+static_assert(sizeof(record_foreign) <= MAX_OPTIONS * sizeof(*record_foreign) &&
+                      sizeof(report_foreign) <= MAX_OPTIONS * sizeof(*report_foreign),
               "there is room for a copy");
 
 /* "-t (--tid)" */
@@ -211,14 +213,14 @@ static void print_option(const struct argp_option *option, char *text, size_t si
 		snprintf(text, size, "--%s", option->name);
 }
 
-static const struct argp_option *habits_of(const char *command)
+static const struct argp_option *foreign_options_of(const char *command)
 {
-	return !strcmp(command, "record")    ? record_habits
-	       : !strcmp(command, "report")  ? report_habits
-	       : !strcmp(command, "dump")    ? dump_habits
-	       : !strcmp(command, "convert") ? convert_habits
-	       : !strcmp(command, "info")    ? reading_habits
-	                                     : other_habits;
+	return !strcmp(command, "record")    ? record_foreign
+	       : !strcmp(command, "report")  ? report_foreign
+	       : !strcmp(command, "dump")    ? dump_foreign
+	       : !strcmp(command, "convert") ? convert_foreign
+	       : !strcmp(command, "info")    ? reading_foreign
+	                                     : other_foreign;
 }
 
 static void show_help(struct argp_state *state, unsigned flags)
@@ -238,14 +240,14 @@ static error_t take_input(char *file, struct argp_state *state)
 
 static error_t tell(int key, char *arg, struct argp_state *state)
 {
-	const struct argp_option *habit;
+	const struct argp_option *foreign;
 	const char *command;
 	char option[64];
 
 	if (key == ARGP_KEY_INIT) /* it has no name yet */
 		return ARGP_ERR_UNKNOWN;
 	command = state->name + strlen(PROGRAM);
-	habit = habits_of(command);
+	foreign = foreign_options_of(command);
 	switch (key) {
 	case 'h':
 	case '?':
@@ -262,22 +264,22 @@ static error_t tell(int key, char *arg, struct argp_state *state)
 	default:
 		break;
 	}
-	for (; habit->key; habit++) {
-		if (habit->key != key || !habit->name)
+	for (; foreign->key; foreign++) {
+		if (foreign->key != key || !foreign->name)
 			continue;
-		if (!habit->doc)
-			return habit->arg ? take_input(arg, state) : 0;
-		print_option(habit, option, sizeof(option));
-		say("no option %s here; %s", option, habit->doc);
+		if (!foreign->doc)
+			return foreign->arg ? take_input(arg, state) : 0;
+		print_option(foreign, option, sizeof(option));
+		say("no option %s here; %s", option, foreign->doc);
 		exit(argp_err_exit_status);
 	}
 	return ARGP_ERR_UNKNOWN;
 }
 
-static void copy_habits(struct argp_option *to, const struct argp_option *habits)
+static void copy_options(struct argp_option *to, const struct argp_option *foreign)
 {
-	while (habits->key)
-		*to++ = *habits++;
+	while (foreign->key)
+		*to++ = *foreign++;
 	*to = (struct argp_option){0};
 }
 
@@ -303,27 +305,28 @@ static bool abbreviates_ours(const char *word, const struct argp_option *options
  * Keeps abbreviations of our options unambiguous: removes foreign options that begin with the same
  * word.
  */
-static void make_way(struct argp_option *habits, const struct argp *argp, char *const *words)
+static void remove_ambiguous(struct argp_option *foreign, const struct argp *argp,
+                             char *const *words)
 {
 	for (; *words; words++)
-		for (struct argp_option *h = habits; h->key; h++)
+		for (struct argp_option *h = foreign; h->key; h++)
 			if (h->name && (h->flags & OPTION_HIDDEN) && abbreviates(*words, h->name) &&
 			    abbreviates_ours(*words, argp->options))
 				h->name = NULL;
 }
 
-int habits_parse(const struct argp *argp, int argc, char **argv, int status, unsigned flags,
-                 void *input)
+int foreign_options_parse(const struct argp *argp, int argc, char **argv, int status,
+                          unsigned flags, void *input)
 {
-	struct argp_option options[MAX_HABITS];
-	const struct argp habits = {.options = options, .parser = tell};
-	const struct argp_child children[] = {{&habits, 0, NULL, 0}, {0}};
+	struct argp_option options[MAX_OPTIONS];
+	const struct argp foreign = {.options = options, .parser = tell};
+	const struct argp_child children[] = {{&foreign, 0, NULL, 0}, {0}};
 	struct parsing parsing = {*argp, input};
 	char *command = argv[0], name[64];
 	int err;
 
-	copy_habits(options, habits_of(command));
-	make_way(options, argp, argv);
+	copy_options(options, foreign_options_of(command));
+	remove_ambiguous(options, argp, argv);
 	snprintf(name, sizeof(name), PROGRAM "%s", command);
 	parsing.argp.children = children;
 	argv[0] = name; /* what argp calls the program */

@@ -8,13 +8,13 @@
 struct argp;
 
 /* Returns the replacement for another profiler's command of this name; NULL: there is none. */
-const char *habit_command(const char *name);
+const char *foreign_command(const char *name);
 
 /*
  * Calls argp_parse() for the command argv[0], whose argp has no children. Options of other
  * profilers end the program with this status, as wrong options do. -h shows the help.
  */
-int habits_parse(const struct argp *argp, int argc, char **argv, int status, unsigned flags,
-                 void *input);
+int foreign_options_parse(const struct argp *argp, int argc, char **argv, int status,
+                          unsigned flags, void *input);
 
 #endif

@@ -19,7 +19,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		output_name_take(&command->output, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(&command->path, arg);
+		open_trace_take(&command->path, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -36,7 +36,7 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
 	const struct argp argp = {options, parse_option, "[FILE]", doc};
 
 	*command = (struct image_command){0};
-	if (habits_parse(&argp, argc, argv, 2, 0, command))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, command))
 		return false;
 	command->unnamed = !command->path;
 	if (command->unnamed)

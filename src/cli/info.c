@@ -32,7 +32,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(&command->path, arg);
+		open_trace_take(&command->path, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -42,7 +42,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static int show(const struct show *way, const struct show_command *command)
 {
 	const char *path = command->path ? command->path : DEFAULT_TRACE;
-	struct trace *trace = reading_open(path);
+	struct trace *trace = open_trace(path);
 	int err;
 
 	if (!trace)
@@ -51,7 +51,7 @@ static int show(const struct show *way, const struct show_command *command)
 	if (!err)
 		err = command->json ? way->json(stdout, trace) : way->text(stdout, trace, path);
 	trace_close(trace);
-	return reading_done(path, err);
+	return open_trace_status(path, err);
 }
 
 static int parse_and_show(const struct show *way, int argc, char **argv)
@@ -60,7 +60,7 @@ static int parse_and_show(const struct show *way, int argc, char **argv)
 	const struct argp argp = {options, parse_option, "[FILE]", way->help};
 	struct show_command command = {0};
 
-	if (habits_parse(&argp, argc, argv, 2, 0, &command))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &command))
 		return 2;
 	return show(way, &command);
 }

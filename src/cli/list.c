@@ -273,7 +273,7 @@ static int list_events(const struct list_options *options)
 		complain_empty(&list);
 	err = err || !list.nr_rows;
 	listing_fini(&list);
-	return reading_done(NULL, 0) ? 1 : err;
+	return open_trace_status(NULL, 0) ? 1 : err;
 }
 
 static const struct argp_option options_known[] = {
@@ -324,7 +324,7 @@ int cmd_list(int argc, char **argv)
 	};
 	struct list_options options = {0};
 
-	if (habits_parse(&argp, argc, argv, 2, 0, &options))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &options))
 		return 2;
 	return list_events(&options);
 }

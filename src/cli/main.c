@@ -85,10 +85,10 @@ static void say_misspelt(const char *name)
 
 static int no_command(const char *name)
 {
-	const char *way = habit_command(name);
+	const char *advice = foreign_command(name);
 
-	if (way)
-		say("no command '%s'; %s", name, way);
+	if (advice)
+		say("no command '%s'; %s", name, advice);
 	else if (strchr(name, '/'))
 		say("no command '%s'; 'adaptrace record %s' samples a program", name, name);
 	else if (*name == '-')
@@ -113,7 +113,7 @@ static int run(int argc, char **argv)
 	sigaddset(&beyond, SIGXFSZ);
 	if (command->run != cmd_record) {
 		sigprocmask(SIG_BLOCK, &beyond, NULL);
-		cut_file_tell();
+		truncated_file_watch();
 	}
 	return stack_call(command->run, argc, argv);
 }

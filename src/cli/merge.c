@@ -180,7 +180,7 @@ int cmd_merge(int argc, char **argv)
 	struct merge_command *command = &arguments.command;
 	int status;
 
-	if (habits_parse(&argp, argc, argv, 2, 0, &arguments))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &arguments))
 		return 2;
 	command->output = command->named ? command->named : DEFAULT_TRACE;
 	status = find_traces(command, arguments.arguments, arguments.nr);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void reading_take(const char **path, const char *arg)
+void open_trace_take(const char **path, const char *arg)
 {
 	if (*path)
 		say_usage("one trace at a time; '%s' is the second: adaptrace merge joins those of "
@@ -17,23 +17,23 @@ void reading_take(const char **path, const char *arg)
 	*path = arg;
 }
 
-void reading_take_event(const char **event, const char *arg)
+void open_trace_take_event(const char **event, const char *arg)
 {
 	if (*event)
 		say_usage("one event at a time; '%s' is the second", arg);
 	*event = arg;
 }
 
-struct trace *reading_open(const char *path)
+struct trace *open_trace(const char *path)
 {
 	const uint64_t size = bounds_trace_size(path);
 
 	bounds_memory(size, 0);
 	bounds_standard_output(size);
-	return reading_open_bounded(path);
+	return open_trace_bounded(path);
 }
 
-struct trace *reading_open_bounded(const char *path)
+struct trace *open_trace_bounded(const char *path)
 {
 	char why[TRACE_WHY_SIZE];
 	struct trace *trace = trace_open(path, why);
@@ -46,8 +46,8 @@ struct trace *reading_open_bounded(const char *path)
 	return NULL;
 }
 
-int reading_find_event(const struct trace *trace, const char *path, const char *name,
-                       uint32_t *event)
+int open_trace_find_event(const struct trace *trace, const char *path, const char *name,
+                          uint32_t *event)
 {
 	*event = trace_find_event(trace, name);
 	if (*event != TRACE_ALL_EVENTS)
@@ -56,7 +56,7 @@ int reading_find_event(const struct trace *trace, const char *path, const char *
 	return -ENOENT;
 }
 
-int reading_done(const char *path, int err)
+int open_trace_status(const char *path, int err)
 {
 	char text[BOUNDS_TEXT_SIZE];
 

@@ -457,7 +457,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		config->seed = (uint64_t)getpid();
 	config->seed >>= 11; /* readers of JSON have 53 bits */
-	if (habits_parse(&argp, argc, argv, EXIT_USAGE, ARGP_IN_ORDER, config))
+	if (foreign_options_parse(&argp, argc, argv, EXIT_USAGE, ARGP_IN_ORDER, config))
 		return EXIT_USAGE;
 	return record_settle(config) ? EXIT_USAGE : 0;
 }

@@ -148,7 +148,7 @@ static int complete_options(const struct trace *trace, struct report_command *co
 	if (!row_options_fit(&command->rows, trace, command->path))
 		return -ENOENT;
 	if (command->rows.event &&
-	    reading_find_event(trace, command->path, command->rows.event, &options->query.event))
+	    open_trace_find_event(trace, command->path, command->rows.event, &options->query.event))
 		return -ENOENT;
 	err = selection_choose(&command->selection, trace, command->path,
 	                       &options->query.selection);
@@ -186,7 +186,7 @@ static int report_done(const struct report_command *command, int err)
 	else if (err == -ENODATA && command->view->nothing)
 		say("'%s' %s", command->path, command->view->nothing);
 	else
-		return reading_done(command->path, err);
+		return open_trace_status(command->path, err);
 	return 1;
 }
 
@@ -218,7 +218,7 @@ static int renew_names_unbounded(struct trace *trace, const struct debug_places 
 
 static int report(struct report_command *command)
 {
-	struct trace *trace = reading_open(command->path);
+	struct trace *trace = open_trace(command->path);
 	int status = 1, err;
 
 	if (!trace)

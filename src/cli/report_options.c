@@ -176,7 +176,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		command->rows.report.query.least = parse_share(arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		reading_take(&command->path, arg);
+		open_trace_take(&command->path, arg);
 		return 0;
 	case ARGP_KEY_END:
 		check_views(command);
@@ -228,7 +228,7 @@ int report_options(struct report_command *command, int argc, char **argv)
 		return 1;
 	}
 	row_options_init(&command->rows);
-	if (habits_parse(&argp, argc, argv, 2, 0, command))
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, command))
 		return 2;
 	if (!command->path)
 		command->path = DEFAULT_TRACE;

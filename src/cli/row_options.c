@@ -82,7 +82,7 @@ int row_options_parse(struct row_options *rows, int key, char *arg)
 {
 	switch (key) {
 	case 'e':
-		reading_take_event(&rows->event, arg);
+		open_trace_take_event(&rows->event, arg);
 		return 0;
 	case 's':
 		parse_keys(arg, &rows->report);

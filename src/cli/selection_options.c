@@ -158,7 +158,7 @@ static int choose_filter(struct selection_options *options, const struct trace *
 	else if (err == -ENOENT)
 		say_nobody(trace, path, wrong);
 	else if (err)
-		reading_done(path, err);
+		open_trace_status(path, err);
 	else
 		options->chosen.filter = &options->filter;
 	return err;

@@ -47,7 +47,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 	_exit(1);
 }
 
-void cut_file_tell(void)
+void truncated_file_watch(void)
 {
 	struct sigaction action = {.sa_sigaction = on_bus_error,
 	                           .sa_flags = SA_SIGINFO | (int)SA_RESETHAND};

@@ -3,9 +3,9 @@
 #define CLI_TRUNCATED_FILE_H
 
 /*
- * From now on such a file is named on standard error and ends the program with 1: what is mapped
- * has no other way to tell than a signal.
+ * From now on such a file is named on standard error and ends the program with 1. Only a signal
+ * tells that a mapped file became shorter.
  */
-void cut_file_tell(void);
+void truncated_file_watch(void);
 
 #endif
