@@ -6,7 +6,7 @@
 #include "cli/foreign_options.h"
 #include "cli/output_name.h"
 #include "cli/open_trace.h"
-#include "cli/record_options.h"
+#include "cli/size.h"
 #include "cli/say.h"
 #include "cli/trace_list.h"
 #include "hmb/arena.h"

@@ -6,7 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/record_options.h"
+#include "cli/record/options.h"
+#include "cli/size.h"
 
 static size_t size_of(const char *text)
 {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "record/session.h"
-#include "cli/record_status.h"
+#include "cli/record/status.h"
 #include "record/summary.h"
 #include "perf/sampler/sampler_state.h"
 

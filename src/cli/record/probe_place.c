@@ -1,4 +1,4 @@
-#include "cli/probe_place.h"
+#include "cli/record/probe_place.h"
 
 #include "base/suggest.h"
 #include "symbolize/elf/find_function.h"

@@ -1,5 +1,5 @@
 /* At the end of a recording: what is missing in it, and how to have that the next time. */
-#include "cli/record_words.h"
+#include "cli/record/words.h"
 #include "cli/say.h"
 #include "output/profile/counter_columns.h"
 #include "output/text/text.h"

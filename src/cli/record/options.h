@@ -10,7 +10,4 @@
  */
 int record_options(struct record_config *config, int argc, char **argv);
 
-/* A size such as 100M; K, M, G are powers of 1024. 0, -EINVAL, or -ERANGE. */
-int size_parse(const char *text, size_t *size);
-
 #endif

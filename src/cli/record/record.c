@@ -1,7 +1,7 @@
 #include "cli/commands.h"
-#include "cli/record_options.h"
-#include "cli/record_status.h"
-#include "cli/record_words.h"
+#include "cli/record/options.h"
+#include "cli/record/status.h"
+#include "cli/record/words.h"
 #include "record/session.h"
 
 static void on_notice(void *arg, const struct notice *notice)

@@ -1,7 +1,7 @@
-#include "cli/record_settle.h"
+#include "cli/record/settle.h"
 
-#include "cli/record_counters.h"
-#include "cli/record_events.h"
+#include "cli/record/counters.h"
+#include "cli/record/events.h"
 #include "cli/output_name.h"
 #include "record/period.h"
 #include "record/memory_room.h"

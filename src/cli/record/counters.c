@@ -1,4 +1,4 @@
-#include "cli/record_counters.h"
+#include "cli/record/counters.h"
 
 #include "cli/say.h"
 

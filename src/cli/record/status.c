@@ -1,4 +1,4 @@
-#include "cli/record_status.h"
+#include "cli/record/status.h"
 
 #include "record/period.h"
 #include "cli/say.h"

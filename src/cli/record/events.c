@@ -1,6 +1,6 @@
-#include "cli/record_events.h"
+#include "cli/record/events.h"
 
-#include "cli/probe_place.h"
+#include "cli/record/probe_place.h"
 #include "cli/say.h"
 
 #include <errno.h>

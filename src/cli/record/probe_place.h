@@ -1,6 +1,6 @@
 /* From the function that a probe names to its place in the program's file. */
-#ifndef CLI_PROBE_PLACE_H
-#define CLI_PROBE_PLACE_H
+#ifndef CLI_RECORD_PROBE_PLACE_H
+#define CLI_RECORD_PROBE_PLACE_H
 
 #include "perf/events/event.h"
 

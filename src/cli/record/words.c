@@ -1,4 +1,4 @@
-#include "cli/record_words.h"
+#include "cli/record/words.h"
 
 #include "cli/leftovers.h"
 #include "cli/say.h"

@@ -1,10 +1,11 @@
-#include "cli/record_options.h"
+#include "cli/record/options.h"
 
-#include "cli/record_events.h"
+#include "cli/record/events.h"
 #include "cli/foreign_options.h"
 #include "record/period.h"
 #include "cli/say.h"
-#include "cli/record_settle.h"
+#include "cli/size.h"
+#include "cli/record/settle.h"
 #include "output/views/call_text.h"
 
 #include <argp.h>
@@ -76,28 +77,6 @@ static const struct argp_option argp_options[] = {
 	{"quiet", 'q', NULL, 0, "no status line, and no line at the end", 0},
 	{0},
 };
-
-int size_parse(const char *text, size_t *size)
-{
-	unsigned long long value;
-	unsigned shift;
-	char *end;
-	int letter;
-
-	if (!isdigit((unsigned char)text[0]))
-		return -EINVAL;
-	errno = 0;
-	value = strtoull(text, &end, 10);
-	letter = toupper((unsigned char)*end);
-	shift = letter == 'K' ? 10 : letter == 'M' ? 20 : letter == 'G' ? 30 : 0;
-	end += shift > 0;
-	if (*end && strcmp(end, "B") != 0 && !(shift && !strcmp(end, "iB")))
-		return -EINVAL;
-	if (errno || value > SIZE_MAX >> shift)
-		return -ERANGE;
-	*size = (size_t)value << shift;
-	return 0;
-}
 
 /* Physical memory that the machine has. */
 static size_t machine_memory(void)
