@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """layers.py [BUILD]: checks the structure of src against src/layers; prints what is wrong.
 
-Checked are the includes between folders, the headers that other folders may include, the number of
-comments that open with a fragment, and, where BUILD has objects,
-how many files call each other in a circle.
+Checked are the includes between folders, the headers that other folders may include, the files of
+base, the number of files in a folder, the number of comments that open with a fragment, and, where
+BUILD has objects, how many files call each other in a circle.
 """
 import pathlib
 import re
@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 SRC = pathlib.Path("src")
+MAX_FILES = 60   # in a folder, without its sub-folders
 MAX_CIRCLE = 3   # files that call each other in a circle
 FRAGMENT = re.compile(r"/\* (What|Of|Who|Those|As|Which|That|Whom|Whose) ")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
@@ -18,10 +19,12 @@ wrong = []
 
 
 class Table:
-    """src/layers: `FOLDER: FOLDER...`, `public FOLDER: HEADER...`, `except FILE -> HEADER`, `fragments N`."""
+    """src/layers: `FOLDER: FOLDER...`, `public FOLDER: HEADER...`, `files FOLDER: NAME...`, `except FILE -> HEADER`,
+    `circle FILE...`, `fragments N`."""
 
     def __init__(self, path):
         self.allowed, self.public, self.excepted, self.fragments, self.circles = {}, None, set(), None, set()
+        self.names = {}
         text = re.sub(r"#.*", "", path.read_text()).replace("\n\t", " ")
         for line in filter(None, map(str.strip, text.splitlines())):
             kind, _, rest = line.partition(" ")
@@ -29,6 +32,9 @@ class Table:
                 folder, _, names = rest.partition(":")
                 self.public = self.public or set()
                 self.public |= {f"{folder.strip()}/{name}" for name in names.split()}
+            elif kind == "files":
+                folder, _, names = rest.partition(":")
+                self.names[folder] = set(names.split())
             elif kind == "except":
                 self.excepted.add(tuple(rest.replace("->", " ").split()))
             elif kind == "circle":
@@ -78,6 +84,22 @@ def check_order(table):
             if not any(s == name or s.startswith(name + "/") for s in seen):
                 wrong.append(f"src/layers: {folder} uses {name}, which comes later or does not exist")
         seen.append(folder)
+
+
+def check_files(table, files):
+    """Folders stay small, and folders whose files are listed get no others."""
+    found = {}
+    for path in files:
+        found.setdefault(str(path.parent.relative_to(SRC)), set()).add(path.stem)
+    for folder in sorted(found):
+        count = sum(str(p.parent.relative_to(SRC)) == folder for p in files)
+        if count > MAX_FILES:
+            wrong.append(f"src/{folder}: {count} files, {MAX_FILES} are the most: make a sub-folder")
+    for folder, names in table.names.items():
+        for name in sorted(found.get(folder, set()) - names):
+            wrong.append(f"src/{folder}/{name} is not listed in src/layers: does it belong to one other folder?")
+        for name in sorted(names - found.get(folder, set())):
+            wrong.append(f"src/layers: {folder} has no file {name}")
 
 
 def check_comments(table, files):
@@ -150,6 +172,7 @@ def main():
     files = sorted(p for p in SRC.rglob("*") if p.suffix in (".c", ".h"))
     check_order(table)
     check_includes(table, files)
+    check_files(table, files)
     check_comments(table, files)
     if len(sys.argv) > 1:
         check_circles(table, pathlib.Path(sys.argv[1]))
