@@ -8,18 +8,18 @@
 #define FIRST_SHIFT 12
 
 /* The first slot that is free. */
-static void put_slot(struct node_table *table, struct node_slot slot)
+static void put_slot(struct hash_slots *table, struct hash_slot slot)
 {
-	uint32_t mask = (1U << table->shift) - 1, i = node_slot_at(table, slot.hash);
+	uint32_t mask = (1U << table->shift) - 1, i = hash_slots_at(table, slot.hash);
 
 	while (table->slots[i].node)
 		i = (i + 1) & mask;
 	table->slots[i] = slot;
 }
 
-static int table_grow(struct node_table *table)
+static int table_grow(struct hash_slots *table)
 {
-	struct node_table grown = {.nr = table->nr, .shift = FIRST_SHIFT};
+	struct hash_slots grown = {.nr = table->nr, .shift = FIRST_SHIFT};
 	size_t nr = table->slots ? (size_t)1 << table->shift : 0;
 
 	if (table->shift == 31)
@@ -38,18 +38,18 @@ static int table_grow(struct node_table *table)
 }
 
 /* Two in three slots at most are taken. */
-int node_table_put(struct node_table *table, uint32_t node, uint32_t hash)
+int hash_slots_put(struct hash_slots *table, uint32_t node, uint32_t hash)
 {
 	if ((!table->slots || (uint64_t)table->nr * 3 >= (uint64_t)2 << table->shift) &&
 	    table_grow(table))
 		return -ENOMEM;
-	put_slot(table, (struct node_slot){node + 1, hash});
+	put_slot(table, (struct hash_slot){node + 1, hash});
 	table->nr++;
 	return 0;
 }
 
-void node_table_fini(struct node_table *table)
+void hash_slots_fini(struct hash_slots *table)
 {
 	free(table->slots);
-	*table = (struct node_table){0};
+	*table = (struct hash_slots){0};
 }

@@ -8,21 +8,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct node_slot {
+struct hash_slot {
 	uint32_t node; /* + 1; 0: free */
 	uint32_t hash;
 };
 
 /* All zero is an empty table. */
-struct node_table {
-	struct node_slot *slots;
+struct hash_slots {
+	struct hash_slot *slots;
 	uint32_t nr;
 	unsigned shift;
 };
 
 /* Adds a number under a hash; it may be in the table already. Returns 0 or -ENOMEM. */
-int node_table_put(struct node_table *table, uint32_t node, uint32_t hash);
-void node_table_fini(struct node_table *table);
+int hash_slots_put(struct hash_slots *table, uint32_t node, uint32_t hash);
+void hash_slots_fini(struct hash_slots *table);
 
 /* Hashes two numbers in their order: for example a node and the key of its child. */
 static inline uint32_t node_hash(uint32_t parent, uint32_t child)
@@ -33,24 +33,24 @@ static inline uint32_t node_hash(uint32_t parent, uint32_t child)
 }
 
 /* The slot in which the search for a hash begins. */
-static inline uint32_t node_slot_at(const struct node_table *table, uint32_t hash)
+static inline uint32_t hash_slots_at(const struct hash_slots *table, uint32_t hash)
 {
 	return hash >> (32 - table->shift);
 }
 
 /* Prefetches the slot in which the search for this hash begins. */
-static inline void node_table_prefetch(const struct node_table *table, uint32_t hash)
+static inline void hash_slots_prefetch(const struct hash_slots *table, uint32_t hash)
 {
 	if (table->slots)
-		__builtin_prefetch(&table->slots[node_slot_at(table, hash)]);
+		__builtin_prefetch(&table->slots[hash_slots_at(table, hash)]);
 }
 
 /*
  * Returns the next slot with this hash, from slot `at` on; NULL: there is none. The table must not
  * be empty.
  */
-static inline const struct node_slot *node_slot_from(const struct node_table *table, uint32_t hash,
-                                                     uint32_t at)
+static inline const struct hash_slot *hash_slots_from(const struct hash_slots *table, uint32_t hash,
+                                                      uint32_t at)
 {
 	uint32_t mask = (1U << table->shift) - 1;
 
@@ -61,15 +61,16 @@ static inline const struct node_slot *node_slot_from(const struct node_table *ta
 }
 
 /* Iterate over the slots with the same hash. NULL: there are no more. */
-static inline const struct node_slot *node_slot_first(const struct node_table *table, uint32_t hash)
+static inline const struct hash_slot *hash_slots_first(const struct hash_slots *table,
+                                                       uint32_t hash)
 {
-	return table->slots ? node_slot_from(table, hash, node_slot_at(table, hash)) : NULL;
+	return table->slots ? hash_slots_from(table, hash, hash_slots_at(table, hash)) : NULL;
 }
 
-static inline const struct node_slot *node_slot_next(const struct node_table *table,
-                                                     const struct node_slot *slot)
+static inline const struct hash_slot *hash_slots_next(const struct hash_slots *table,
+                                                      const struct hash_slot *slot)
 {
-	return node_slot_from(table, slot->hash, (uint32_t)(slot - table->slots) + 1);
+	return hash_slots_from(table, slot->hash, (uint32_t)(slot - table->slots) + 1);
 }
 
 #endif

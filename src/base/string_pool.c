@@ -5,7 +5,7 @@
 
 void string_pool_fini(struct string_pool *pool)
 {
-	node_table_fini(&pool->found);
+	hash_slots_fini(&pool->found);
 }
 
 static uint32_t string_hash(const char *string, size_t size)
@@ -31,10 +31,10 @@ void string_pool_init(struct string_pool *pool, char *memory, size_t max_size, u
 bool string_pool_find(const struct string_pool *pool, const char *string, uint32_t *offset)
 {
 	size_t size = strlen(string);
-	const struct node_slot *slot = node_slot_first(&pool->found, string_hash(string, size));
+	const struct hash_slot *slot = hash_slots_first(&pool->found, string_hash(string, size));
 
 	while (slot && !is_at(pool, slot->node - 1, string, size))
-		slot = node_slot_next(&pool->found, slot);
+		slot = hash_slots_next(&pool->found, slot);
 	if (slot)
 		*offset = slot->node - 1;
 	return slot;
@@ -51,7 +51,7 @@ bool string_pool_put(struct string_pool *pool, const char *string, uint32_t *off
 		return false;
 	*offset = (uint32_t)pool->size;
 	memcpy(pool->memory + pool->size, string, size + 1);
-	if (node_table_put(&pool->found, *offset, string_hash(string, size)))
+	if (hash_slots_put(&pool->found, *offset, string_hash(string, size)))
 		return false;
 	pool->size += size + 1;
 	return true;

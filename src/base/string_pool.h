@@ -19,7 +19,7 @@ struct string_pool {
 	size_t size, max_size;
 	string_pool_reserve_fn *reserve; /* NULL: all of the memory is usable */
 	void *arg;
-	struct node_table found; /* offsets */
+	struct hash_slots found; /* offsets */
 	uint32_t max_nr;
 };
 

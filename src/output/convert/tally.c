@@ -33,14 +33,14 @@ static uint32_t hash_of(const struct tally_entry *entry)
 static uint32_t find_entry(struct tally *tally, const struct tally_entry *wanted)
 {
 	const struct tally_entry *entries = tally->entries;
-	const struct node_slot *slot = node_slot_first(&tally->found, hash_of(wanted));
+	const struct hash_slot *slot = hash_slots_first(&tally->found, hash_of(wanted));
 
 	while (slot && (entries[slot->node - 1].path != wanted->path ||
 	                entries[slot->node - 1].thread != wanted->thread))
-		slot = node_slot_next(&tally->found, slot);
+		slot = hash_slots_next(&tally->found, slot);
 	if (slot)
 		return slot->node - 1;
-	if (grow(tally) || node_table_put(&tally->found, tally->nr, hash_of(wanted)))
+	if (grow(tally) || hash_slots_put(&tally->found, tally->nr, hash_of(wanted)))
 		return UINT32_MAX;
 	tally->entries[tally->nr] = *wanted;
 	memset(&tally->weights[(size_t)tally->nr * tally->nr_weights], 0,
@@ -83,7 +83,7 @@ static int find_wanted(struct tally *tally, struct paths *paths, struct batch *b
 
 		wanted->path = found[i];
 		wanted->thread = by_thread ? batch->samples[i].thread : 0;
-		node_table_prefetch(&tally->found, hash_of(wanted));
+		hash_slots_prefetch(&tally->found, hash_of(wanted));
 	}
 	return 0;
 }
@@ -119,7 +119,7 @@ static int empty(struct tally *tally, const struct tally_config *config)
 {
 	int err = config->full(config->arg, tally);
 
-	node_table_fini(&tally->found);
+	hash_slots_fini(&tally->found);
 	tally->nr = 0;
 	return err;
 }
@@ -168,7 +168,7 @@ int tally_init(struct tally *tally, struct conversion *conversion, struct paths 
 
 void tally_fini(struct tally *tally)
 {
-	node_table_fini(&tally->found);
+	hash_slots_fini(&tally->found);
 	free(tally->entries);
 	free(tally->weights);
 	*tally = (struct tally){0};

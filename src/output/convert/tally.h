@@ -34,7 +34,7 @@ struct tally {
 	uint64_t *weights; /* of each entry: one an event, then one a counter */
 	uint32_t nr, nr_events, nr_weights;
 	size_t most;             /* entries at once so far */
-	struct node_table found; /* entries, by path and thread */
+	struct hash_slots found; /* entries, by path and thread */
 };
 
 #define TALLY_WALKS 1 /* over the trace, for convert_plan() */

@@ -26,7 +26,7 @@ static int put_into_table(struct path_tree *tree, uint32_t node)
 {
 	const struct path_node *entry = &tree->nodes[node];
 
-	return node_table_put(&tree->children, node, node_hash(entry->parent, entry->name));
+	return hash_slots_put(&tree->children, node, node_hash(entry->parent, entry->name));
 }
 
 static int widen(struct path_tree *tree, uint32_t parent)
@@ -43,11 +43,11 @@ static int widen(struct path_tree *tree, uint32_t parent)
 static uint32_t find_wide_child(const struct path_tree *tree, uint32_t parent, uint32_t name)
 {
 	const struct path_node *nodes = tree->nodes;
-	const struct node_slot *slot = node_slot_first(&tree->children, node_hash(parent, name));
+	const struct hash_slot *slot = hash_slots_first(&tree->children, node_hash(parent, name));
 
 	while (slot &&
 	       (nodes[slot->node - 1].parent != parent || nodes[slot->node - 1].name != name))
-		slot = node_slot_next(&tree->children, slot);
+		slot = hash_slots_next(&tree->children, slot);
 	return slot ? slot->node - 1 : PATH_NONE;
 }
 
@@ -305,19 +305,19 @@ static void approach(const struct path_tree *tree, const struct trace_sample *sa
 	if (errand->name == PATH_NONE)
 		return;
 	errand->hash = node_hash(errand->parent, errand->name);
-	node_table_prefetch(&tree->children, errand->hash);
+	hash_slots_prefetch(&tree->children, errand->hash);
 }
 
 static void reach(const struct path_tree *tree, struct errand *errand)
 {
 	const struct path_node *parent;
-	const struct node_slot *slot;
+	const struct hash_slot *slot;
 
 	errand->near = 0;
 	if (errand->name == PATH_NONE)
 		return;
 	parent = &tree->nodes[errand->parent];
-	slot = parent->wide ? node_slot_first(&tree->children, errand->hash) : NULL;
+	slot = parent->wide ? hash_slots_first(&tree->children, errand->hash) : NULL;
 	if (slot)
 		errand->near = slot->node - 1;
 	else if (!parent->wide)
@@ -412,7 +412,7 @@ int path_tree_use_places(struct path_tree *tree, uint32_t nr)
 
 void path_tree_settle(struct path_tree *tree)
 {
-	node_table_fini(&tree->children);
+	hash_slots_fini(&tree->children);
 	free(tree->context_nodes);
 	free(tree->places);
 	free(tree->chain);

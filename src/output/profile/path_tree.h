@@ -38,7 +38,7 @@ struct path_tree {
 	bool with_self;
 	bool flat;                  /* callers are ignored: all nodes are below the root */
 	bool whole;                 /* inlined functions have nodes at any depth */
-	struct node_table children; /* of nodes that are wide */
+	struct hash_slots children; /* of nodes that are wide */
 	uint32_t *context_nodes;    /* by trace_node_number(): node + 1 */
 	uint32_t *places; /* node + 1 of the latest sample with a place, see trace_sample */
 	uint32_t nr_places;

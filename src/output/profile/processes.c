@@ -58,21 +58,21 @@ uint32_t *threads_find(const struct trace *trace)
 {
 	uint32_t *found = calloc(trace_nr(trace, TRACE_THREADS) + 1UL, sizeof(*found));
 	const struct trace_thread *entry;
-	struct node_table first = {0};
+	struct hash_slots first = {0};
 	int err = 0;
 
 	for (uint32_t i = 0; found && (entry = trace_thread(trace, i)) && !err; i++) {
 		uint32_t hash = node_hash(node_hash((uint32_t)entry->pid, entry->comm),
 		                          (uint32_t)entry->tid);
-		const struct node_slot *slot = entry->tid ? node_slot_first(&first, hash) : NULL;
+		const struct hash_slot *slot = entry->tid ? hash_slots_first(&first, hash) : NULL;
 
 		while (slot && !read_alike(trace, slot->node - 1, i))
-			slot = node_slot_next(&first, slot);
+			slot = hash_slots_next(&first, slot);
 		found[i] = slot ? slot->node - 1 : i;
 		if (!slot && entry->tid)
-			err = node_table_put(&first, i, hash);
+			err = hash_slots_put(&first, i, hash);
 	}
-	node_table_fini(&first);
+	hash_slots_fini(&first);
 	if (!err)
 		return found;
 	free(found);

@@ -29,8 +29,8 @@ static int builder_init(struct builder *builder, struct profile *profile)
 static void builder_forget(struct builder *builder)
 {
 	path_tree_settle(&builder->tree);
-	node_table_fini(&builder->rows);
-	node_table_fini(&builder->classes);
+	hash_slots_fini(&builder->rows);
+	hash_slots_fini(&builder->classes);
 }
 
 static void tell_errors(struct builder *builder)

@@ -12,14 +12,14 @@
 struct sum_table {
 	struct profile_sum *sums;
 	uint32_t nr, room;
-	struct node_table more;
+	struct hash_slots more;
 };
 
 struct builder {
 	struct profile *profile;
 	struct path_tree tree;
 	uint32_t classes_room, rows_room;
-	struct node_table rows, classes; /* rows: by class and name */
+	struct hash_slots rows, classes; /* rows: by class and name */
 	struct sum_table sums;
 	uint32_t last_thread, last_cpu, last_memory, last_class; /* the last sample's */
 	bool one_class;                                          /* all samples are of the same */

@@ -66,14 +66,14 @@ uint32_t builder_class(struct builder *builder, const struct trace_sample *sampl
 {
 	const struct profile_class wanted = class_wanted(builder, sample);
 	uint32_t hash = class_hash(&wanted), class;
-	const struct node_slot *slot = node_slot_first(&builder->classes, hash);
+	const struct hash_slot *slot = hash_slots_first(&builder->classes, hash);
 
 	while (slot && !is_same(&builder->profile->classes[slot->node - 1], &wanted))
-		slot = node_slot_next(&builder->classes, slot);
+		slot = hash_slots_next(&builder->classes, slot);
 	if (slot)
 		return slot->node - 1;
 	class = builder_add_class(builder);
-	if (class == PROFILE_NONE || node_table_put(&builder->classes, class, hash))
+	if (class == PROFILE_NONE || hash_slots_put(&builder->classes, class, hash))
 		return PROFILE_NONE;
 	builder->profile->classes[class] = wanted;
 	return class;

@@ -35,12 +35,12 @@ static uint32_t only_row(struct builder *builder, uint32_t name)
 
 static uint32_t find_row(const struct builder *builder, uint32_t class, uint32_t name)
 {
-	const struct node_table *table = &builder->rows;
+	const struct hash_slots *table = &builder->rows;
 	const struct profile_row *rows = builder->profile->rows;
-	const struct node_slot *slot = node_slot_first(table, node_hash(class, name));
+	const struct hash_slot *slot = hash_slots_first(table, node_hash(class, name));
 
 	while (slot && (rows[slot->node - 1].class != class || rows[slot->node - 1].name != name))
-		slot = node_slot_next(table, slot);
+		slot = hash_slots_next(table, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
@@ -54,7 +54,7 @@ uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
 	if (row != PROFILE_NONE)
 		return row;
 	row = builder_add_row(builder, class, name);
-	if (row != PROFILE_NONE && node_table_put(&builder->rows, row, node_hash(class, name)))
+	if (row != PROFILE_NONE && hash_slots_put(&builder->rows, row, node_hash(class, name)))
 		return PROFILE_NONE;
 	return row;
 }

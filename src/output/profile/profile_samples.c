@@ -146,7 +146,7 @@ static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 		if (targets[i].sum != PROFILE_NONE)
 			__builtin_prefetch(&profile->rows[sums->sums[targets[i].sum].row]);
 		else
-			node_table_prefetch(&builder->rows,
+			hash_slots_prefetch(&builder->rows,
 			                    node_hash(targets[i].class,
 			                              builder->tree.nodes[targets[i].node].name));
 	}

@@ -7,13 +7,13 @@
 
 void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class)
 {
-	node_table_prefetch(&table->more, node_hash(node, class));
+	hash_slots_prefetch(&table->more, node_hash(node, class));
 }
 
 uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, uint32_t node,
                          uint32_t class)
 {
-	const struct node_slot *slot = node_slot_first(&table->more, node_hash(node, class));
+	const struct hash_slot *slot = hash_slots_first(&table->more, node_hash(node, class));
 	uint32_t sum = slot ? slot->node - 1 : (uint32_t)firsts[node] - 1;
 
 	if (sum != PROFILE_NONE)
@@ -32,15 +32,15 @@ uint32_t sum_table_find(const struct sum_table *table, const uint64_t *firsts,
                         uint32_t guess)
 {
 	uint32_t first = (uint32_t)firsts[node] - 1;
-	const struct node_slot *slot;
+	const struct hash_slot *slot;
 
 	if (guess != PROFILE_NONE && is_of(table, rows, guess, node, class))
 		return guess;
 	if (first == PROFILE_NONE || is_of(table, rows, first, node, class))
 		return first;
-	slot = node_slot_first(&table->more, node_hash(node, class));
+	slot = hash_slots_first(&table->more, node_hash(node, class));
 	while (slot && !is_of(table, rows, slot->node - 1, node, class))
-		slot = node_slot_next(&table->more, slot);
+		slot = hash_slots_next(&table->more, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
@@ -55,7 +55,7 @@ uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct p
 	table->sums[number] = (struct profile_sum){.node = node, .row = row};
 	if (!firsts[node])
 		firsts[node] = number + 1;
-	else if (node_table_put(&table->more, number, node_hash(node, rows[row].class)))
+	else if (hash_slots_put(&table->more, number, node_hash(node, rows[row].class)))
 		return PROFILE_NONE;
 	return number;
 }
@@ -84,7 +84,7 @@ void sum_table_give(struct sum_table *table, struct profile *profile)
 
 void sum_table_fini(struct sum_table *table)
 {
-	node_table_fini(&table->more);
+	hash_slots_fini(&table->more);
 	free(table->sums);
 	*table = (struct sum_table){0};
 }

@@ -11,7 +11,7 @@ void source_table_fini(struct source_table *table)
 {
 	free(table->sources);
 	free(table->lines);
-	node_table_fini(&table->found);
+	hash_slots_fini(&table->found);
 	*table = (struct source_table){0};
 }
 
@@ -19,11 +19,11 @@ int source_table_put(struct source_table *table, const struct trace_source *sour
                      uint32_t *number)
 {
 	uint32_t hash = (uint32_t)XXH3_64bits(source, sizeof(*source));
-	const struct node_slot *slot = node_slot_first(&table->found, hash);
+	const struct hash_slot *slot = hash_slots_first(&table->found, hash);
 	struct trace_source *grown;
 
 	while (slot && memcmp(&table->sources[slot->node - 1], source, sizeof(*source)) != 0)
-		slot = node_slot_next(&table->found, slot);
+		slot = hash_slots_next(&table->found, slot);
 	*number = slot ? slot->node : 0;
 	if (slot)
 		return 0;
@@ -35,7 +35,7 @@ int source_table_put(struct source_table *table, const struct trace_source *sour
 	if (!grown)
 		return -ENOMEM;
 	table->sources = grown;
-	if (node_table_put(&table->found, (uint32_t)table->nr_sources, hash))
+	if (hash_slots_put(&table->found, (uint32_t)table->nr_sources, hash))
 		return -ENOMEM;
 	table->sources[table->nr_sources++] = *source;
 	*number = (uint32_t)table->nr_sources;

@@ -17,7 +17,7 @@ struct source_table {
 	struct trace_source *sources;
 	struct trace_line *lines;
 	size_t nr_sources, nr_lines;
-	struct node_table found; /* sources */
+	struct hash_slots found; /* sources */
 	uint64_t refused;        /* sources or lines that found no room */
 };
 
