@@ -26,7 +26,7 @@ static int table_grow(struct hash_slots *table)
 		return -ENOMEM;
 	if (nr)
 		grown.shift = table->shift + 1;
-	grown.slots = memory_new((size_t)1 << grown.shift, sizeof(*grown.slots));
+	grown.slots = large_array_new((size_t)1 << grown.shift, sizeof(*grown.slots));
 	if (!grown.slots)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)

@@ -23,24 +23,24 @@ static void *spread_over_less(void *memory, size_t nr, size_t size)
 	return memory;
 }
 
-void *memory_new(size_t nr, size_t size)
+void *large_array_new(size_t nr, size_t size)
 {
 	return spread_over_less(calloc(nr, size), nr, size);
 }
 
 /* Resizes the array. New entries are not zeroed. */
-static void *memory_grown(void *memory, size_t nr, size_t size)
+static void *grow(void *memory, size_t nr, size_t size)
 {
 	return spread_over_less(reallocarray(memory, nr, size), nr, size);
 }
 
-uint32_t memory_add(void **entries, uint32_t *nr, uint32_t *room, size_t size)
+uint32_t large_array_add(void **entries, uint32_t *nr, uint32_t *room, size_t size)
 {
 	uint32_t wanted = *room ? 2 * *room : 256;
 	void *grown;
 
 	if (*nr == *room) {
-		grown = *nr < MEMORY_MAX_NR / 2 ? memory_grown(*entries, wanted, size) : NULL;
+		grown = *nr < LARGE_ARRAY_MAX / 2 ? grow(*entries, wanted, size) : NULL;
 		if (!grown)
 			return UINT32_MAX;
 		*entries = grown;

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 /* Allocates a zeroed array for random access, which the caller frees. NULL: no memory. */
-void *memory_new(size_t nr, size_t size);
+void *large_array_new(size_t nr, size_t size);
 /*
  * Adds a zeroed entry, after doubling the array if it is full. Returns the number of the entry, or
  * UINT32_MAX.
  */
-uint32_t memory_add(void **entries, uint32_t *nr, uint32_t *room, size_t size);
+uint32_t large_array_add(void **entries, uint32_t *nr, uint32_t *room, size_t size);
 
-#define MEMORY_MAX_NR 0x3fffffff
+#define LARGE_ARRAY_MAX 0x3fffffff
 
 #endif

@@ -69,10 +69,10 @@ static uint32_t find_child(const struct path_tree *tree, uint32_t parent, uint32
 
 static uint32_t add_node(struct path_tree *tree)
 {
-	if (tree->with_self && memory_add((void **)&tree->self, &tree->nr_self, &tree->self_room,
-	                                  sizeof(*tree->self)) == PATH_NONE)
+	if (tree->with_self && large_array_add((void **)&tree->self, &tree->nr_self,
+	                                       &tree->self_room, sizeof(*tree->self)) == PATH_NONE)
 		return PATH_NONE;
-	return memory_add((void **)&tree->nodes, &tree->nr, &tree->room, sizeof(*tree->nodes));
+	return large_array_add((void **)&tree->nodes, &tree->nr, &tree->room, sizeof(*tree->nodes));
 }
 
 static int add_child(struct path_tree *tree, uint32_t parent, uint32_t node, uint32_t name)
@@ -376,7 +376,7 @@ int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, u
 /* Room for as many as there are contexts, as far as it can be had: without, it grows. */
 static void *reserve(uint64_t nr, size_t size, uint32_t *room)
 {
-	void *entries = nr < MEMORY_MAX_NR / 2 ? memory_new(nr, size) : NULL;
+	void *entries = nr < LARGE_ARRAY_MAX / 2 ? large_array_new(nr, size) : NULL;
 
 	*room = entries ? (uint32_t)nr : 0;
 	return entries;
@@ -392,7 +392,8 @@ int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_
 
 	*tree = (struct path_tree){.names = names, .with_self = with_self};
 	tree->chain = calloc(CHAIN_SIZE, sizeof(*tree->chain));
-	tree->context_nodes = (with_self ? memory_new : calloc)(nr, sizeof(*tree->context_nodes));
+	tree->context_nodes =
+		(with_self ? large_array_new : calloc)(nr, sizeof(*tree->context_nodes));
 	tree->nodes = reserve(nr, sizeof(*tree->nodes), &tree->room);
 	if (with_self)
 		tree->self = reserve(nr, sizeof(*tree->self), &tree->self_room);

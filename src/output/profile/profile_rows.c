@@ -7,15 +7,15 @@ uint32_t builder_add_class(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
-	return memory_add((void **)&profile->classes, &profile->nr_classes, &builder->classes_room,
-	                  sizeof(*profile->classes));
+	return large_array_add((void **)&profile->classes, &profile->nr_classes,
+	                       &builder->classes_room, sizeof(*profile->classes));
 }
 
 uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
 {
 	struct profile *profile = builder->profile;
-	uint32_t row = memory_add((void **)&profile->rows, &profile->nr_rows, &builder->rows_room,
-	                          sizeof(*profile->rows));
+	uint32_t row = large_array_add((void **)&profile->rows, &profile->nr_rows,
+	                               &builder->rows_room, sizeof(*profile->rows));
 
 	if (row == PROFILE_NONE)
 		return PROFILE_NONE;

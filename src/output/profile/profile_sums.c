@@ -47,8 +47,8 @@ uint32_t sum_table_find(const struct sum_table *table, const uint64_t *firsts,
 uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
                        uint32_t node, uint32_t row)
 {
-	uint32_t number =
-		memory_add((void **)&table->sums, &table->nr, &table->room, sizeof(*table->sums));
+	uint32_t number = large_array_add((void **)&table->sums, &table->nr, &table->room,
+	                                  sizeof(*table->sums));
 
 	if (number == PROFILE_NONE)
 		return PROFILE_NONE;
