@@ -28,7 +28,7 @@ static unsigned get(struct field field, uint32_t class)
 /* -- from the kernel's words ------------------------------------------------------------------- */
 
 struct level {
-	enum memory_level level;
+	enum access_level level;
 	bool remote;
 };
 
@@ -36,16 +36,16 @@ struct level {
 static struct level level_by_number(const union perf_mem_data_src *source)
 {
 	static const uint8_t levels[16] = {
-		[PERF_MEM_LVLNUM_L1] = MEMORY_L1,
-		[PERF_MEM_LVLNUM_L2] = MEMORY_L2,
-		[PERF_MEM_LVLNUM_L3] = MEMORY_L3,
-		[PERF_MEM_LVLNUM_L4] = MEMORY_L4,
-		[LEVEL_NUMBER_CXL] = MEMORY_CXL,
-		[LEVEL_NUMBER_IO] = MEMORY_IO,
-		[PERF_MEM_LVLNUM_ANY_CACHE] = MEMORY_CACHE,
-		[PERF_MEM_LVLNUM_LFB] = MEMORY_FILL_BUFFER,
-		[PERF_MEM_LVLNUM_RAM] = MEMORY_RAM,
-		[PERF_MEM_LVLNUM_PMEM] = MEMORY_PERSISTENT,
+		[PERF_MEM_LVLNUM_L1] = ACCESS_L1,
+		[PERF_MEM_LVLNUM_L2] = ACCESS_L2,
+		[PERF_MEM_LVLNUM_L3] = ACCESS_L3,
+		[PERF_MEM_LVLNUM_L4] = ACCESS_L4,
+		[LEVEL_NUMBER_CXL] = ACCESS_CXL,
+		[LEVEL_NUMBER_IO] = ACCESS_IO,
+		[PERF_MEM_LVLNUM_ANY_CACHE] = ACCESS_CACHE,
+		[PERF_MEM_LVLNUM_LFB] = ACCESS_FILL_BUFFER,
+		[PERF_MEM_LVLNUM_RAM] = ACCESS_RAM,
+		[PERF_MEM_LVLNUM_PMEM] = ACCESS_PERSISTENT,
 	};
 
 	return (struct level){levels[source->mem_lvl_num], source->mem_remote};
@@ -60,21 +60,21 @@ static struct level level_by_bits(uint64_t bits)
 		unsigned bits;
 		struct level level;
 	} levels[] = {
-		{PERF_MEM_LVL_UNC, {MEMORY_UNCACHED, false}},
-		{PERF_MEM_LVL_IO, {MEMORY_IO, false}},
-		{PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2, {MEMORY_CACHE, true}},
-		{PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2, {MEMORY_RAM, true}},
-		{PERF_MEM_LVL_LOC_RAM, {MEMORY_RAM, false}},
-		{PERF_MEM_LVL_L3, {MEMORY_L3, false}},
-		{PERF_MEM_LVL_L2, {MEMORY_L2, false}},
-		{PERF_MEM_LVL_LFB, {MEMORY_FILL_BUFFER, false}},
-		{PERF_MEM_LVL_L1, {MEMORY_L1, false}},
+		{PERF_MEM_LVL_UNC, {ACCESS_UNCACHED, false}},
+		{PERF_MEM_LVL_IO, {ACCESS_IO, false}},
+		{PERF_MEM_LVL_REM_CCE1 | PERF_MEM_LVL_REM_CCE2, {ACCESS_CACHE, true}},
+		{PERF_MEM_LVL_REM_RAM1 | PERF_MEM_LVL_REM_RAM2, {ACCESS_RAM, true}},
+		{PERF_MEM_LVL_LOC_RAM, {ACCESS_RAM, false}},
+		{PERF_MEM_LVL_L3, {ACCESS_L3, false}},
+		{PERF_MEM_LVL_L2, {ACCESS_L2, false}},
+		{PERF_MEM_LVL_LFB, {ACCESS_FILL_BUFFER, false}},
+		{PERF_MEM_LVL_L1, {ACCESS_L1, false}},
 	};
 
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)
 		if (bits & levels[i].bits)
 			return levels[i].level;
-	return (struct level){MEMORY_NO_LEVEL, false};
+	return (struct level){ACCESS_NO_LEVEL, false};
 }
 
 static unsigned outcome_of(uint64_t level)
@@ -125,12 +125,12 @@ static unsigned latency_of(uint64_t cycles)
 	return class;
 }
 
-uint32_t memory_make(uint64_t data_src, uint64_t latency, enum memory_place place)
+uint32_t access_class_make(uint64_t data_src, uint64_t latency, enum access_origin place)
 {
 	const union perf_mem_data_src source = {.val = data_src};
 	struct level level = level_by_number(&source);
 
-	if (level.level == MEMORY_NO_LEVEL)
+	if (level.level == ACCESS_NO_LEVEL)
 		level = level_by_bits(source.mem_lvl);
 	return put(LEVEL, level.level) | put(REMOTE, level.remote) |
 	       put(OUTCOME, outcome_of(source.mem_lvl)) |
@@ -148,21 +148,21 @@ static uint32_t only(struct field field, uint32_t class)
 	return put(field, get(field, class));
 }
 
-uint32_t memory_part(uint32_t class, unsigned fields)
+uint32_t access_class_part(uint32_t class, unsigned fields)
 {
 	uint32_t part = 0;
 
-	if (fields & MEMORY_BY_LEVEL)
+	if (fields & ACCESS_BY_LEVEL)
 		part |= get(LEVEL, class)
 		                ? only(LEVEL, class) | only(REMOTE, class) | only(OUTCOME, class)
 		                : only(PLACE, class);
-	if (fields & MEMORY_BY_TLB)
+	if (fields & ACCESS_BY_TLB)
 		part |= only(TLB, class);
-	if (fields & MEMORY_BY_SNOOP)
+	if (fields & ACCESS_BY_SNOOP)
 		part |= only(SNOOP, class);
-	if (fields & MEMORY_BY_LATENCY)
+	if (fields & ACCESS_BY_LATENCY)
 		part |= only(LATENCY, class);
-	if (fields & MEMORY_BY_OPERATION)
+	if (fields & ACCESS_BY_OPERATION)
 		part |= only(OPERATION, class) | only(LOCKED, class);
 	return part;
 }
@@ -174,7 +174,7 @@ static const char *word(const char *const *words, unsigned nr, unsigned number)
 
 #define WORD(words, number) word(words, sizeof(words) / sizeof(*(words)), number)
 
-static const char *level_text(uint32_t class, char text[MEMORY_TEXT_SIZE])
+static const char *level_text(uint32_t class, char text[ACCESS_TEXT_SIZE])
 {
 	static const char *const levels[] = {"-",     "L1",  "LFB",  "L2",  "L3", "L4",
 	                                     "cache", "RAM", "PMEM", "CXL", "IO", "uncached"};
@@ -183,21 +183,21 @@ static const char *level_text(uint32_t class, char text[MEMORY_TEXT_SIZE])
 
 	if (!get(LEVEL, class))
 		return WORD(places, get(PLACE, class));
-	snprintf(text, MEMORY_TEXT_SIZE, "%s%s%s", get(REMOTE, class) ? "remote " : "",
+	snprintf(text, ACCESS_TEXT_SIZE, "%s%s%s", get(REMOTE, class) ? "remote " : "",
 	         WORD(levels, get(LEVEL, class)), WORD(outcomes, get(OUTCOME, class)));
 	return text;
 }
 
-static const char *operation_text(uint32_t class, char text[MEMORY_TEXT_SIZE])
+static const char *operation_text(uint32_t class, char text[ACCESS_TEXT_SIZE])
 {
 	static const char *const operations[] = {"-", "load", "store", "prefetch"};
 
-	snprintf(text, MEMORY_TEXT_SIZE, "%s%s", get(LOCKED, class) ? "locked " : "",
+	snprintf(text, ACCESS_TEXT_SIZE, "%s%s", get(LOCKED, class) ? "locked " : "",
 	         WORD(operations, get(OPERATION, class)));
 	return text;
 }
 
-const char *memory_text(uint32_t class, enum memory_field field, char text[MEMORY_TEXT_SIZE])
+const char *access_class_text(uint32_t class, enum access_field field, char text[ACCESS_TEXT_SIZE])
 {
 	static const char *const tlbs[] = {"-", "L1 hit", "L2 hit", "hit", "walk", "fault"};
 	static const char *const snoops[] = {"-",         "none", "hit", "miss", "hit modified",
@@ -206,15 +206,15 @@ const char *memory_text(uint32_t class, enum memory_field field, char text[MEMOR
 	                                        "64-255", "256-1023", "from 1024"};
 
 	switch (field) {
-	case MEMORY_BY_LEVEL:
+	case ACCESS_BY_LEVEL:
 		return level_text(class, text);
-	case MEMORY_BY_TLB:
+	case ACCESS_BY_TLB:
 		return WORD(tlbs, get(TLB, class));
-	case MEMORY_BY_SNOOP:
+	case ACCESS_BY_SNOOP:
 		return WORD(snoops, get(SNOOP, class));
-	case MEMORY_BY_LATENCY:
+	case ACCESS_BY_LATENCY:
 		return WORD(latencies, get(LATENCY, class));
-	case MEMORY_BY_OPERATION:
+	case ACCESS_BY_OPERATION:
 		return operation_text(class, text);
 	}
 	return "-";

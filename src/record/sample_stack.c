@@ -203,7 +203,7 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
  * Returns the kind of memory at the accessed address, as far as it is known without reading the
  * target's memory.
  */
-static enum memory_place place_of(const struct space *space, const struct record *record)
+static enum access_origin place_of(const struct space *space, const struct record *record)
 {
 	uint64_t address = record->sample.address;
 	uint64_t sp = record->sample.regs && !record->sample.regs_32
@@ -211,25 +211,25 @@ static enum memory_place place_of(const struct space *space, const struct record
 	                      : 0;
 
 	if (!address)
-		return MEMORY_NOWHERE;
+		return ACCESS_UNKNOWN;
 	if (address >> 63)
-		return MEMORY_KERNEL;
+		return ACCESS_KERNEL;
 	if (space_find(space, address))
-		return MEMORY_CODE;
+		return ACCESS_CODE;
 	/* what is being pushed lies below */
-	return sp && address + RED_ZONE >= sp && address - sp + RED_ZONE < STACK_MAX ? MEMORY_STACK
-	                                                                             : MEMORY_DATA;
+	return sp && address + RED_ZONE >= sp && address - sp + RED_ZONE < STACK_MAX ? ACCESS_STACK
+	                                                                             : ACCESS_DATA;
 }
 
 /* Puts the class of the access between the leaf and its callers. */
 static void add_memory(struct sample_stack *s, const struct space *space,
                        const struct record *record)
 {
-	uint32_t class = memory_make(record->sample.data_src, record->sample.latency,
-	                             place_of(space, record));
+	uint32_t class = access_class_make(record->sample.data_src, record->sample.latency,
+	                                   place_of(space, record));
 
 	memmove(&s->frames[2], &s->frames[1], (s->nr - 1) * sizeof(s->frames[0]));
-	s->frames[1] = frame_of_memory(class);
+	s->frames[1] = frame_of_access(class);
 	s->nr++;
 }
 

@@ -44,9 +44,9 @@ static void take_memory(const struct trace *trace, struct trace_sample *sample)
 	uint64_t frame;
 
 	if (sample->context == NODE_NONE || !trace_node(trace, sample->context, &frame, &parent) ||
-	    !frame_is_memory(frame))
+	    !frame_is_access(frame))
 		return;
-	sample->memory = frame_memory(frame);
+	sample->memory = frame_access(frame);
 	sample->context = parent;
 }
 

@@ -26,7 +26,7 @@ enum profile_keys {
 	PROFILE_BY_FILE = FRAME_BY_FILE,
 	PROFILE_BY_LINE = FRAME_BY_LINE,
 	PROFILE_BY_PROCESS = 256,
-	/* of memory accesses: MEMORY_BY_LEVEL and so on */
+	/* of memory accesses: ACCESS_BY_LEVEL and so on */
 	PROFILE_BY_MEM = 512,
 	PROFILE_BY_TLB = 1024,
 	PROFILE_BY_SNOOP = 2048,
@@ -70,7 +70,7 @@ struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
 	uint32_t process;     /* the same: see processes.h */
 	uint32_t comm;        /* string; 0 where it makes no difference */
-	uint32_t memory;      /* memory_part() of what is asked for; 0 the same */
+	uint32_t memory;      /* access_class_part() of what is asked for; 0 the same */
 	uint64_t weight;      /* of all its samples; in a view, of those in the tree */
 };
 

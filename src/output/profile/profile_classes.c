@@ -46,7 +46,7 @@ static struct profile_class class_wanted(const struct builder *builder,
 		class.comm = thread_comm(builder->profile->trace, sample->thread);
 	if (keys & PROFILE_BY_CPU)
 		class.cpu = sample->cpu;
-	class.memory = memory_part(sample->memory, profile_memory_fields(keys));
+	class.memory = access_class_part(sample->memory, profile_memory_fields(keys));
 	return class;
 }
 

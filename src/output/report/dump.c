@@ -214,13 +214,13 @@ static void put_memory(const struct dump *dump, struct json_writer *json,
 {
 	static const struct {
 		const char *name;
-		enum memory_field field;
+		enum access_field field;
 	} fields[] = {
-		{"level", MEMORY_BY_LEVEL},     {"operation", MEMORY_BY_OPERATION},
-		{"tlb", MEMORY_BY_TLB},         {"snoop", MEMORY_BY_SNOOP},
-		{"latency", MEMORY_BY_LATENCY},
+		{"level", ACCESS_BY_LEVEL},     {"operation", ACCESS_BY_OPERATION},
+		{"tlb", ACCESS_BY_TLB},         {"snoop", ACCESS_BY_SNOOP},
+		{"latency", ACCESS_BY_LATENCY},
 	};
-	char text[MEMORY_TEXT_SIZE];
+	char text[ACCESS_TEXT_SIZE];
 
 	if (!(trace_run(dump->trace)->flags & TRACE_RUN_DATA)) {
 		json_null(json, "memory");
@@ -228,7 +228,8 @@ static void put_memory(const struct dump *dump, struct json_writer *json,
 	}
 	json_begin(json, "memory");
 	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-		json_text(json, fields[i].name, memory_text(sample->memory, fields[i].field, text));
+		json_text(json, fields[i].name,
+		          access_class_text(sample->memory, fields[i].field, text));
 	json_end(json);
 }
 

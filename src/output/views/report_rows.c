@@ -291,11 +291,11 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 void report_class_text(const struct profile *profile, const struct profile_class *class,
                        enum profile_keys key, char text[CELL_SIZE])
 {
-	char memory[MEMORY_TEXT_SIZE];
+	char memory[ACCESS_TEXT_SIZE];
 
 	if (key & PROFILE_MEMORY_KEYS)
 		snprintf(text, CELL_SIZE, "%s",
-		         memory_text(class->memory, profile_memory_fields(key), memory));
+		         access_class_text(class->memory, profile_memory_fields(key), memory));
 	else if (key == PROFILE_BY_CPU)
 		snprintf(text, CELL_SIZE, "%u", class->cpu);
 	else if (key == PROFILE_BY_PROCESS)

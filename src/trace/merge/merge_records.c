@@ -148,7 +148,7 @@ static unsigned fill_path(struct merge *merge, const struct merge_input *input,
 	uint64_t frame;
 
 	if (trace_run(input->trace)->flags & TRACE_RUN_DATA)
-		merge->path[nr++] = frame_of_memory(sample->memory);
+		merge->path[nr++] = frame_of_access(sample->memory);
 	while (node) {
 		if (nr == MAX_PATH || !trace_node(input->trace, node, &frame, &node)) {
 			merge->path[nr < MAX_PATH ? nr++ : MAX_PATH - 1] =

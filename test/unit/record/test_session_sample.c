@@ -625,7 +625,7 @@ static void branches_are_a_stack(void **state)
 
 /* --- what memory accesses met ----------------------------------------------------------------- */
 
-static void check_place(struct world *w, uint64_t address, uint64_t sp, enum memory_place place)
+static void check_place(struct world *w, uint64_t address, uint64_t sp, enum access_origin place)
 {
 	uint64_t regs[ARCH_REGS] = {0};
 	struct record record = sample_at(1000 + taken(w, 0), PID);
@@ -635,7 +635,8 @@ static void check_place(struct world *w, uint64_t address, uint64_t sp, enum mem
 	record.sample.address = address;
 	take(w, 0, record);
 	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x10));
-	assert_int_equal(w->session.stack.frames[1], frame_of_memory(memory_make(0, 0, place)));
+	assert_int_equal(w->session.stack.frames[1],
+	                 frame_of_access(access_class_make(0, 0, place)));
 }
 
 /* The class stands between the leaf and its callers. */
@@ -646,16 +647,16 @@ static void accesses_are_of_a_place(void **state)
 	struct record record = with_chain(10, chain, 2);
 
 	w->config.data = true;
-	check_place(w, 0, sp, MEMORY_NOWHERE);
-	check_place(w, KERNEL, sp, MEMORY_KERNEL);
-	check_place(w, CODE + 0x30, sp, MEMORY_CODE);
-	check_place(w, sp, sp, MEMORY_STACK);
-	check_place(w, sp - 8, sp, MEMORY_STACK); /* what is being pushed */
-	check_place(w, sp - 256, sp, MEMORY_STACK);
-	check_place(w, sp - 257, sp, MEMORY_DATA);
-	check_place(w, sp + 100000, sp, MEMORY_STACK);
-	check_place(w, sp + ((uint64_t)1 << 30), sp, MEMORY_DATA);
-	check_place(w, sp, 0, MEMORY_DATA); /* the stack is not known */
+	check_place(w, 0, sp, ACCESS_UNKNOWN);
+	check_place(w, KERNEL, sp, ACCESS_KERNEL);
+	check_place(w, CODE + 0x30, sp, ACCESS_CODE);
+	check_place(w, sp, sp, ACCESS_STACK);
+	check_place(w, sp - 8, sp, ACCESS_STACK); /* what is being pushed */
+	check_place(w, sp - 256, sp, ACCESS_STACK);
+	check_place(w, sp - 257, sp, ACCESS_DATA);
+	check_place(w, sp + 100000, sp, ACCESS_STACK);
+	check_place(w, sp + ((uint64_t)1 << 30), sp, ACCESS_DATA);
+	check_place(w, sp, 0, ACCESS_DATA); /* the stack is not known */
 	take(w, 0, record);
 	assert_int_equal(w->session.stack.frames[0], in_code(w, 0x20));
 	assert_int_equal(w->session.stack.frames[2], in_code(w, 0x7f));

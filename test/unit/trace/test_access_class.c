@@ -64,15 +64,15 @@ static const char *const numbered[16] = {
 	"data", "CXL", "IO", "cache", "LFB", "RAM",  "PMEM", "data",
 };
 
-static void check_text(uint32_t class, enum memory_field field, const char *expected)
+static void check_text(uint32_t class, enum access_field field, const char *expected)
 {
-	char text[MEMORY_TEXT_SIZE];
+	char text[ACCESS_TEXT_SIZE];
 
 	if (expected)
-		assert_string_equal(memory_text(class, field, text), expected);
+		assert_string_equal(access_class_text(class, field, text), expected);
 	/* the part is all that the text depends on */
-	assert_string_equal(memory_text(memory_part(class, field), field, text),
-	                    memory_text(class, field, (char[MEMORY_TEXT_SIZE]){0}));
+	assert_string_equal(access_class_text(access_class_part(class, field), field, text),
+	                    access_class_text(class, field, (char[ACCESS_TEXT_SIZE]){0}));
 }
 
 static void words_of_the_kernel(void **state)
@@ -80,30 +80,31 @@ static void words_of_the_kernel(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(accesses) / sizeof(*accesses); i++) {
 		const struct access *access = &accesses[i];
-		uint32_t class = memory_make(access->source, access->latency, MEMORY_DATA);
+		uint32_t class = access_class_make(access->source, access->latency, ACCESS_DATA);
 
-		assert_true(class < FRAME_MEMORY);
-		assert_true(frame_is_memory(frame_of_memory(class)));
-		assert_int_equal(frame_memory(frame_of_memory(class)), class);
-		check_text(class, MEMORY_BY_LEVEL, access->level);
-		check_text(class, MEMORY_BY_OPERATION, access->operation);
-		check_text(class, MEMORY_BY_TLB, access->tlb);
-		check_text(class, MEMORY_BY_SNOOP, access->snoop);
-		check_text(class, MEMORY_BY_LATENCY, access->latencies);
+		assert_true(class < FRAME_ACCESS);
+		assert_true(frame_is_access(frame_of_access(class)));
+		assert_int_equal(frame_access(frame_of_access(class)), class);
+		check_text(class, ACCESS_BY_LEVEL, access->level);
+		check_text(class, ACCESS_BY_OPERATION, access->operation);
+		check_text(class, ACCESS_BY_TLB, access->tlb);
+		check_text(class, ACCESS_BY_SNOOP, access->snoop);
+		check_text(class, ACCESS_BY_LATENCY, access->latencies);
 	}
 	for (unsigned number = 0; number < 16; number++) {
 		uint64_t source = (uint64_t)number << PERF_MEM_LVLNUM_SHIFT;
 
-		check_text(memory_make(source, 0, MEMORY_DATA), MEMORY_BY_LEVEL, numbered[number]);
+		check_text(access_class_make(source, 0, ACCESS_DATA), ACCESS_BY_LEVEL,
+		           numbered[number]);
 	}
-	assert_false(frame_is_memory(FRAME_TRUNCATED));
-	assert_false(frame_is_memory(frame_make(1, 0x1000000)));
+	assert_false(frame_is_access(FRAME_TRUNCATED));
+	assert_false(frame_is_access(frame_make(1, 0x1000000)));
 }
 
 /* What a file says is anything. */
 static void any_class_has_a_text(void **state)
 {
-	char text[MEMORY_TEXT_SIZE];
+	char text[ACCESS_TEXT_SIZE];
 	uint64_t random = 1;
 
 	(void)state;
@@ -112,10 +113,11 @@ static void any_class_has_a_text(void **state)
 
 		random = random * 6364136223846793005 + 1442695040888963407;
 		class = (uint32_t)(random >> 40);
-		for (unsigned field = 1; field <= MEMORY_BY_OPERATION; field *= 2)
-			assert_in_range(strlen(memory_text(class, field, text)), 1,
-			                MEMORY_TEXT_SIZE - 1);
-		assert_int_equal(memory_part(memory_make(random, random, i % 8), 31) >> 24, 0);
+		for (unsigned field = 1; field <= ACCESS_BY_OPERATION; field *= 2)
+			assert_in_range(strlen(access_class_text(class, field, text)), 1,
+			                ACCESS_TEXT_SIZE - 1);
+		assert_int_equal(
+			access_class_part(access_class_make(random, random, i % 8), 31) >> 24, 0);
 	}
 }
 
@@ -149,7 +151,7 @@ static void classes_come_out_of_traces(void **state)
 	hmb = hmb_new(&config);
 	assert_non_null(hmb);
 	for (uint32_t i = 0; i < 100; i++) {
-		const uint64_t callers[] = {frame_of_memory(i % 5), frame_make(0, 2),
+		const uint64_t callers[] = {frame_of_access(i % 5), frame_make(0, 2),
 		                            frame_make(0, 1)};
 		struct hmb_sample sample = {.level = 3,
 		                            .time = 1000 + i,
