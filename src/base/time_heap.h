@@ -1,6 +1,6 @@
 /*
- * A binary heap of turns, ordered by time: it yields whose turn is next. The earliest turn is
- * first.
+ * A binary heap of entries, ordered by time: the earliest is first. It merges sequences that are
+ * each in the order of time.
  */
 #ifndef BASE_TIME_HEAP_H
 #define BASE_TIME_HEAP_H
@@ -8,52 +8,52 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct turn {
+struct heap_entry {
 	uint64_t time;
-	uint32_t number; /* identifies whose turn it is; orders equal times */
+	uint32_t number; /* identifies the sequence; orders equal times */
 };
 
-struct turns {
-	struct turn *heap; /* memory of the caller with room for all turns */
+struct time_heap {
+	struct heap_entry *entries; /* memory of the caller with room for all of them */
 	uint32_t nr;
 };
 
-/* Replaces the turn at this place, and moves the new turn down until the heap is ordered again. */
-static inline void turns_sink(struct turns *turns, uint32_t at, struct turn turn)
+/* Replaces the entry at this place, and moves the new one down until the heap is ordered again. */
+static inline void time_heap_sink(struct time_heap *heap, uint32_t at, struct heap_entry entry)
 {
-	struct turn *heap = turns->heap;
+	struct heap_entry *entries = heap->entries;
 
-	for (uint32_t child = 2 * at + 1; child < turns->nr; child = 2 * at + 1) {
-		const struct turn *a = &heap[child], *b = &heap[child + 1];
+	for (uint32_t child = 2 * at + 1; child < heap->nr; child = 2 * at + 1) {
+		const struct heap_entry *a = &entries[child], *b = &entries[child + 1];
 
-		if (child + 1 < turns->nr &&
+		if (child + 1 < heap->nr &&
 		    (b->time < a->time || (b->time == a->time && b->number < a->number)))
-			a = &heap[++child];
-		if (turn.time < a->time || (turn.time == a->time && turn.number < a->number))
+			a = &entries[++child];
+		if (entry.time < a->time || (entry.time == a->time && entry.number < a->number))
 			break;
-		heap[at] = heap[child];
+		entries[at] = entries[child];
 		at = child;
 	}
-	heap[at] = turn;
+	entries[at] = entry;
 }
 
-/* Builds the heap from turns in any order. */
-static inline void turns_start(struct turns *turns)
+/* Builds the heap from entries in any order. */
+static inline void time_heap_start(struct time_heap *heap)
 {
-	for (uint32_t i = turns->nr / 2; i-- > 0;)
-		turns_sink(turns, i, turns->heap[i]);
+	for (uint32_t i = heap->nr / 2; i-- > 0;)
+		time_heap_sink(heap, i, heap->entries[i]);
 }
 
-/* Gives the first turn a later time, or removes it if there are no more. */
-static inline void turns_next(struct turns *turns, bool more, uint64_t time)
+/* Gives the first entry a later time, or removes it if there are no more. */
+static inline void time_heap_next(struct time_heap *heap, bool more, uint64_t time)
 {
-	struct turn turn = turns->heap[0];
+	struct heap_entry entry = heap->entries[0];
 
 	if (more)
-		turn.time = time;
+		entry.time = time;
 	else
-		turn = turns->heap[--turns->nr];
-	turns_sink(turns, 0, turn);
+		entry = heap->entries[--heap->nr];
+	time_heap_sink(heap, 0, entry);
 }
 
 #endif

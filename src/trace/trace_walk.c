@@ -27,8 +27,8 @@ struct trace_walk {
 	const struct trace *trace;
 	struct places places;
 	struct list *lists;
-	struct turns turns; /* of the lists that have a sample */
-	bool by_time;       /* else one list after the other */
+	struct time_heap heap; /* of the lists that have a sample */
+	bool by_time;          /* else one list after the other */
 	uint32_t nr_lists;
 	struct counter_streams streams[2]; /* by enum stream_owner */
 	uint64_t counted[COUNTER_MAX];     /* with the latest sample */
@@ -127,7 +127,7 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 
 /* --- all lists -------------------------------------------------------------------------------- */
 
-static uint64_t turn_time(const struct trace_walk *walk, const struct list *list)
+static uint64_t list_time(const struct trace_walk *walk, const struct list *list)
 {
 	return walk->by_time ? list->sample.time : 0;
 }
@@ -145,11 +145,11 @@ static int open_lists(struct trace_walk *walk)
 		list->first_place = walk->nr_lists * CODE_MAX_PAIRS;
 		got = list_open(walk->trace, list, place, next);
 		if (got == 1)
-			walk->turns.heap[walk->turns.nr++] =
-				(struct turn){turn_time(walk, list), walk->nr_lists};
+			walk->heap.entries[walk->heap.nr++] =
+				(struct heap_entry){list_time(walk, list), walk->nr_lists};
 		walk->nr_lists++;
 	}
-	turns_start(&walk->turns);
+	time_heap_start(&walk->heap);
 	return got < 0 ? got : 0;
 }
 
@@ -180,8 +180,8 @@ static struct trace_walk *walk_new(const struct trace *trace, uint32_t event, bo
 		goto out;
 	nr = places_lists(&walk->places);
 	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
-	walk->turns.heap = calloc(nr + 1, sizeof(*walk->turns.heap));
-	if (!walk->lists || !walk->turns.heap || open_counters(walk))
+	walk->heap.entries = calloc(nr + 1, sizeof(*walk->heap.entries));
+	if (!walk->lists || !walk->heap.entries || open_counters(walk))
 		goto out;
 	walk->err = open_lists(walk);
 	if (walk->err != -ENOMEM)
@@ -211,7 +211,7 @@ void trace_walk_free(struct trace_walk *walk)
 	for (unsigned i = 0; i < 2; i++)
 		free(walk->streams[i].last);
 	free(walk->lists);
-	free(walk->turns.heap);
+	free(walk->heap.entries);
 	places_fini(&walk->places);
 	free(walk);
 }
@@ -257,9 +257,9 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	struct list *list;
 	int got;
 
-	if (walk->err || !walk->turns.nr)
+	if (walk->err || !walk->heap.nr)
 		return walk->err;
-	list = &walk->lists[walk->turns.heap[0].number];
+	list = &walk->lists[walk->heap.entries[0].number];
 	sample->counters = counters;
 	fill_sample(walk->trace, list, sample);
 	if (sample->nr_counters)
@@ -267,7 +267,7 @@ static inline int next_sample(struct trace_walk *walk, struct trace_sample *samp
 	got = list_next(walk->trace, list);
 	if (got < 0)
 		walk->err = got;
-	turns_next(&walk->turns, got == 1, turn_time(walk, list));
+	time_heap_next(&walk->heap, got == 1, list_time(walk, list));
 	return 1;
 }
 

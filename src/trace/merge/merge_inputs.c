@@ -234,7 +234,7 @@ struct call_merge {
 	struct call_index **indexes; /* of the inputs */
 	struct caller *callers;
 	uint32_t nr_callers;
-	struct turns turns;
+	struct time_heap heap;
 };
 
 static void call_merge_fini(struct call_merge *all, uint32_t nr)
@@ -245,7 +245,7 @@ static void call_merge_fini(struct call_merge *all, uint32_t nr)
 		call_index_free(all->indexes[i]);
 	free(all->indexes);
 	free(all->callers);
-	free(all->turns.heap);
+	free(all->heap.entries);
 }
 
 static int add_caller(struct call_merge *all, const struct merge *merge, uint32_t input,
@@ -260,7 +260,7 @@ static int add_caller(struct call_merge *all, const struct merge *merge, uint32_
 		return -errno;
 	got = call_walk_next(caller->walk, &caller->next);
 	if (got == 1)
-		all->turns.heap[all->turns.nr++] = (struct turn){
+		all->heap.entries[all->heap.nr++] = (struct heap_entry){
 			guessed(merge, input, caller->next.call.leave), all->nr_callers};
 	all->nr_callers++;
 	return got < 0 ? got : 0;
@@ -291,14 +291,14 @@ static int call_merge_init(struct call_merge *all, const struct merge *merge)
 		nr += threads_with_calls(all->indexes[i]);
 	}
 	all->callers = calloc(nr, sizeof(*all->callers));
-	all->turns.heap = calloc(nr, sizeof(*all->turns.heap));
-	if (!all->callers || !all->turns.heap)
+	all->heap.entries = calloc(nr, sizeof(*all->heap.entries));
+	if (!all->callers || !all->heap.entries)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < merge->nr; i++)
 		for (uint32_t t = 0; t < all->indexes[i]->nr_threads && !err; t++)
 			if (all->indexes[i]->nr[t])
 				err = add_caller(all, merge, i, t);
-	turns_start(&all->turns);
+	time_heap_start(&all->heap);
 	return err;
 }
 
@@ -313,7 +313,7 @@ static int32_t rank_of_thread(const struct merge_input *input, uint32_t thread)
 
 static int match_next(struct merge *merge, struct call_merge *all, struct matcher *matcher)
 {
-	struct caller *caller = &all->callers[all->turns.heap[0].number];
+	struct caller *caller = &all->callers[all->heap.entries[0].number];
 	struct call call = caller->next.call;
 	uint32_t i = caller->input;
 	int got;
@@ -325,7 +325,7 @@ static int match_next(struct merge *merge, struct call_merge *all, struct matche
 	if (got)
 		return got;
 	got = call_walk_next(caller->walk, &caller->next);
-	turns_next(&all->turns, got == 1, guessed(merge, i, caller->next.call.leave));
+	time_heap_next(&all->heap, got == 1, guessed(merge, i, caller->next.call.leave));
 	return got < 0 ? got : 0;
 }
 
@@ -338,7 +338,7 @@ static int match_calls(struct merge *merge)
 
 	if (!matcher)
 		err = -ENOMEM;
-	while (!err && all.turns.nr)
+	while (!err && all.heap.nr)
 		err = match_next(merge, &all, matcher);
 	call_merge_fini(&all, merge->nr);
 	matcher_free(matcher);

@@ -100,7 +100,7 @@ static int close_levels(struct merge *merge)
 struct sample_merge {
 	struct trace_walk **walks;
 	struct trace_sample *samples;
-	struct turns turns;
+	struct time_heap heap;
 };
 
 static void sample_merge_fini(struct sample_merge *all, uint32_t nr)
@@ -109,7 +109,7 @@ static void sample_merge_fini(struct sample_merge *all, uint32_t nr)
 		trace_walk_free(all->walks[i]);
 	free(all->walks);
 	free(all->samples);
-	free(all->turns.heap);
+	free(all->heap.entries);
 }
 
 static int sample_merge_init(struct sample_merge *all, const struct merge *merge)
@@ -117,9 +117,9 @@ static int sample_merge_init(struct sample_merge *all, const struct merge *merge
 	*all = (struct sample_merge){
 		.walks = calloc(merge->nr + 1UL, sizeof(struct trace_walk *)),
 		.samples = calloc(merge->nr + 1UL, sizeof(*all->samples)),
-		.turns.heap = calloc(merge->nr + 1UL, sizeof(*all->turns.heap)),
+		.heap.entries = calloc(merge->nr + 1UL, sizeof(*all->heap.entries)),
 	};
-	if (!all->walks || !all->samples || !all->turns.heap)
+	if (!all->walks || !all->samples || !all->heap.entries)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < merge->nr; i++) {
 		const struct merge_input *input = &merge->inputs[i];
@@ -132,10 +132,10 @@ static int sample_merge_init(struct sample_merge *all, const struct merge *merge
 		if (got < 0)
 			return got;
 		if (got)
-			all->turns.heap[all->turns.nr++] =
-				(struct turn){merge_time(merge, input, all->samples[i].time), i};
+			all->heap.entries[all->heap.nr++] = (struct heap_entry){
+				merge_time(merge, input, all->samples[i].time), i};
 	}
-	turns_start(&all->turns);
+	time_heap_start(&all->heap);
 	return 0;
 }
 
@@ -210,16 +210,16 @@ static int put_samples(struct merge *merge)
 	struct sample_merge all;
 	int err = sample_merge_init(&all, merge);
 
-	while (!err && all.turns.nr) {
-		uint32_t i = all.turns.heap[0].number;
+	while (!err && all.heap.nr) {
+		uint32_t i = all.heap.entries[0].number;
 		struct merge_input *input = &merge->inputs[i];
 		int got;
 
-		err = put_sample(merge, input, &all.samples[i], all.turns.heap[0].time);
+		err = put_sample(merge, input, &all.samples[i], all.heap.entries[0].time);
 		if (err)
 			break;
 		got = trace_walk_next(all.walks[i], &all.samples[i]);
-		turns_next(&all.turns, got == 1, merge_time(merge, input, all.samples[i].time));
+		time_heap_next(&all.heap, got == 1, merge_time(merge, input, all.samples[i].time));
 		err = got < 0 ? got : 0;
 	}
 	sample_merge_fini(&all, merge->nr);
