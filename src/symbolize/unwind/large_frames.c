@@ -10,14 +10,14 @@
 #define BELIEVE_MAX 4096
 
 struct frame {
-	struct beyond_key key; /* tid 0: nobody's */
-	uint64_t read, since;  /* when it was last read, and when first as it is now */
-	unsigned same, needed; /* times in a row */
+	struct large_frame key; /* tid 0: nobody's */
+	uint64_t read, since;   /* when it was last read, and when first as it is now */
+	unsigned same, needed;  /* times in a row */
 	unsigned nr;
 };
 
 /* 4 MiB, of which only the pages are ever touched that stacks reach. */
-struct beyond_table {
+struct large_frames {
 	link_same_fn *same;
 	void *arg; /* for it */
 	unsigned nr_used;
@@ -25,9 +25,9 @@ struct beyond_table {
 	struct link links[NR_FRAMES][MAX_LINKS];
 };
 
-struct beyond_table *beyond_table_new(link_same_fn *same, void *arg)
+struct large_frames *large_frames_new(link_same_fn *same, void *arg)
 {
-	struct beyond_table *table = calloc(1, sizeof(*table));
+	struct large_frames *table = calloc(1, sizeof(*table));
 
 	if (table) {
 		table->same = same;
@@ -36,12 +36,12 @@ struct beyond_table *beyond_table_new(link_same_fn *same, void *arg)
 	return table;
 }
 
-void beyond_table_free(struct beyond_table *table)
+void large_frames_free(struct large_frames *table)
 {
 	free(table);
 }
 
-static size_t place_of(const struct beyond_key *key)
+static size_t place_of(const struct large_frame *key)
 {
 	uint64_t hash =
 		((uint64_t)key->tid << 32 ^ key->slot ^ key->bottom << 7) * 0x9e3779b97f4a7c15ull;
@@ -49,13 +49,13 @@ static size_t place_of(const struct beyond_key *key)
 	return hash >> 56;
 }
 
-static bool is_of(const struct frame *frame, const struct beyond_key *key)
+static bool is_of(const struct frame *frame, const struct large_frame *key)
 {
 	return frame->key.tid == key->tid && frame->key.slot == key->slot &&
 	       frame->key.bottom == key->bottom;
 }
 
-bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now)
+bool large_frames_is_due(struct large_frames *table, const struct large_frame *key, uint64_t now)
 {
 	struct frame *frame = &table->frames[place_of(key)];
 
@@ -69,8 +69,8 @@ bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uin
 	return true;
 }
 
-void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr)
+void large_frames_learn(struct large_frames *table, const struct large_frame *key, uint64_t now,
+                        const struct link *links, size_t nr)
 {
 	size_t place = place_of(key);
 	struct frame *frame = &table->frames[place];
@@ -90,8 +90,8 @@ void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint
 	frame->nr = (unsigned)nr;
 }
 
-size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
-                     const struct cut *cut)
+size_t large_frames_append(const struct large_frames *table, const struct large_frame *key,
+                           uint64_t time, const struct cut *cut)
 {
 	size_t place = place_of(key);
 	const struct frame *frame = &table->frames[place];
@@ -103,7 +103,7 @@ size_t beyond_append(const struct beyond_table *table, const struct beyond_key *
 	return cut->nr + frame->nr;
 }
 
-void beyond_forget(struct beyond_table *table, pid_t tid)
+void large_frames_forget(struct large_frames *table, pid_t tid)
 {
 	for (size_t i = 0; table->nr_used && i < NR_FRAMES; i++)
 		if (table->frames[i].key.tid == tid) {

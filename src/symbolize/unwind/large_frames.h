@@ -18,10 +18,10 @@
 
 #include "symbolize/unwind/chain.h"
 
-struct beyond_table;
+struct large_frames;
 
 /* A frame: its thread, the place of its return address, and its lower end. */
-struct beyond_key {
+struct large_frame {
 	pid_t tid;
 	uint64_t slot, bottom;
 };
@@ -29,26 +29,26 @@ struct beyond_key {
 /*
  * Holds about 256 frames. `same` tells which callers are alike. Returns NULL if there is no memory.
  */
-struct beyond_table *beyond_table_new(link_same_fn *same, void *arg);
-void beyond_table_free(struct beyond_table *table);
+struct large_frames *large_frames_new(link_same_fn *same, void *arg);
+void large_frames_free(struct large_frames *table);
 
 /* Tells whether the part of the stack above the frame should be read now (ns). */
-bool beyond_is_due(struct beyond_table *table, const struct beyond_key *key, uint64_t now);
+bool large_frames_is_due(struct large_frames *table, const struct large_frame *key, uint64_t now);
 
 /*
  * Stores what was read: the frame that the return address leads to, with that slot, and all frames
  * above it.
  */
-void beyond_learn(struct beyond_table *table, const struct beyond_key *key, uint64_t now,
-                  const struct link *links, size_t nr);
+void large_frames_learn(struct large_frames *table, const struct large_frame *key, uint64_t now,
+                        const struct link *links, size_t nr);
 
 /*
  * Completes a stack that ends in the frame, for a sample of that time, without holds. Returns the
  * new number of links. It is unchanged if no callers are trusted or there is no room.
  */
-size_t beyond_append(const struct beyond_table *table, const struct beyond_key *key, uint64_t time,
-                     const struct cut *cut);
+size_t large_frames_append(const struct large_frames *table, const struct large_frame *key,
+                           uint64_t time, const struct cut *cut);
 
-void beyond_forget(struct beyond_table *table, pid_t tid);
+void large_frames_forget(struct large_frames *table, pid_t tid);
 
 #endif

@@ -24,7 +24,7 @@ struct unwinder {
 	struct rule_cache *rules; /* UNWIND_RULES */
 	struct remote *remote;    /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
-	struct beyond_table *beyond;
+	struct large_frames *large_frames;
 	struct known_callers *callers;
 	uint64_t looked; /* when the process was last looked at for a stack that matched nothing */
 	bool any_cut;    /* else nothing is learned of callers */
@@ -63,14 +63,14 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 		return NULL;
 	unwinder->modules = modules;
 	unwinder->chains = chain_table_new();
-	unwinder->beyond = beyond_table_new(same_function, unwinder);
+	unwinder->large_frames = large_frames_new(same_function, unwinder);
 	unwinder->callers = known_callers_new(same_function, unwinder);
 	unwinder->live = live_stack_new(module_table_memory(modules));
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
 		unwinder->remote = remote_new(modules);
-	if (!unwinder->chains || !unwinder->beyond || !unwinder->callers || !unwinder->live ||
+	if (!unwinder->chains || !unwinder->large_frames || !unwinder->callers || !unwinder->live ||
 	    (!unwinder->rules && !unwinder->remote)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
@@ -86,7 +86,7 @@ void unwinder_free(struct unwinder *unwinder)
 	rule_cache_free(unwinder->rules);
 	remote_free(unwinder->remote);
 	chain_table_free(unwinder->chains);
-	beyond_table_free(unwinder->beyond);
+	large_frames_free(unwinder->large_frames);
 	known_callers_free(unwinder->callers);
 	live_stack_free(unwinder->live);
 	free(unwinder);
@@ -205,11 +205,11 @@ static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t com
 }
 
 /* Where the outermost frame that was found is larger than the copy. */
-static struct beyond_key frame_key(const struct walk *walk)
+static struct large_frame frame_key(const struct walk *walk)
 {
 	const struct link *last = &walk->links[walk->nr - 1];
 
-	return (struct beyond_key){
+	return (struct large_frame){
 		.tid = walk->sample->tid,
 		.slot = walk->wanted,
 		.bottom = last->slot ? last->slot : arch_sample_reg(walk->sample->regs, ARCH_SP),
@@ -228,7 +228,7 @@ static struct cut walk_cut(const struct walk *walk)
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct cut cut = walk_cut(walk);
-	struct beyond_key key;
+	struct large_frame key;
 	struct walk again;
 	uint64_t now;
 
@@ -237,11 +237,12 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 		return walk->nr;
 	key = frame_key(walk);
 	now = clock_ns(CLOCK_MONOTONIC);
-	if (beyond_is_due(unwinder->beyond, &key, now) && walk_again(unwinder, walk, 0, &again) &&
-	    again.nr > walk->nr && again.links[walk->nr].slot == walk->wanted)
-		beyond_learn(unwinder->beyond, &key, now, again.links + walk->nr,
-		             again.nr - walk->nr);
-	return beyond_append(unwinder->beyond, &key, walk->sample->time, &cut);
+	if (large_frames_is_due(unwinder->large_frames, &key, now) &&
+	    walk_again(unwinder, walk, 0, &again) && again.nr > walk->nr &&
+	    again.links[walk->nr].slot == walk->wanted)
+		large_frames_learn(unwinder->large_frames, &key, now, again.links + walk->nr,
+		                   again.nr - walk->nr);
+	return large_frames_append(unwinder->large_frames, &key, walk->sample->time, &cut);
 }
 
 /*
@@ -450,7 +451,7 @@ bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsig
 void unwinder_forget(struct unwinder *unwinder, pid_t tid)
 {
 	chain_forget(unwinder->chains, tid);
-	beyond_forget(unwinder->beyond, tid);
+	large_frames_forget(unwinder->large_frames, tid);
 	known_callers_forget(unwinder->callers, tid);
 }
 

@@ -7,7 +7,7 @@
 #define MS   1000000ull
 #define MOST 64
 
-static const struct beyond_key key = {.tid = 1, .slot = 0x7fff9000, .bottom = 0x7fff1000};
+static const struct large_frame key = {.tid = 1, .slot = 0x7fff9000, .bottom = 0x7fff1000};
 
 /* Called from a place of a function, which was called from another one; functions have 4 KiB. */
 static const struct link from_a[] = {{0x7fff9000, 0x100000100}, {0x7fff9100, 0x100000900}};
@@ -23,28 +23,28 @@ static bool same(void *arg, uint64_t a, uint64_t b)
 
 static int setup(void **state)
 {
-	*state = beyond_table_new(same, NULL);
+	*state = large_frames_new(same, NULL);
 	return *state ? 0 : -1;
 }
 
 static int teardown(void **state)
 {
-	beyond_table_free(*state);
+	large_frames_free(*state);
 	return 0;
 }
 
-static void learn(struct beyond_table *table, uint64_t now, const struct link *links)
+static void learn(struct large_frames *table, uint64_t now, const struct link *links)
 {
-	assert_true(beyond_is_due(table, &key, now));
-	beyond_learn(table, &key, now, links, 2);
+	assert_true(large_frames_is_due(table, &key, now));
+	large_frames_learn(table, &key, now, links, 2);
 }
 
 /* What a leaf becomes. */
-static size_t append(struct beyond_table *table, uint64_t time, struct link *links)
+static size_t append(struct large_frames *table, uint64_t time, struct link *links)
 {
 	memset(links, 0, MOST * sizeof(*links));
 	links[0].frame = 5;
-	return beyond_append(table, &key, time, &(struct cut){links, NULL, 1, MOST});
+	return large_frames_append(table, &key, time, &(struct cut){links, NULL, 1, MOST});
 }
 
 static void what_was_the_same_twice(void **state)
@@ -54,14 +54,14 @@ static void what_was_the_same_twice(void **state)
 	assert_int_equal(append(*state, 0, links), 1);
 	learn(*state, 100 * MS, from_a);
 	assert_int_equal(append(*state, 150 * MS, links), 1);
-	assert_false(beyond_is_due(*state, &key, 101 * MS));
+	assert_false(large_frames_is_due(*state, &key, 101 * MS));
 	learn(*state, 200 * MS, from_a);
 	assert_int_equal(append(*state, 150 * MS, links), 3);
 	assert_memory_equal(links + 1, from_a, sizeof(from_a));
 	/* Not of what was before. */
 	assert_int_equal(append(*state, 99 * MS, links), 1);
-	assert_int_equal(beyond_append(*state, &key, 150 * MS, &(struct cut){links, NULL, 1, 2}),
-	                 1);
+	assert_int_equal(
+		large_frames_append(*state, &key, 150 * MS, &(struct cut){links, NULL, 1, 2}), 1);
 }
 
 static void other_places_of_one_caller(void **state)
@@ -93,7 +93,7 @@ static void what_changes_is_believed_later(void **state)
 
 static void frames_and_threads_by_themselves(void **state)
 {
-	struct beyond_key thread = key, slot = key, bottom = key;
+	struct large_frame thread = key, slot = key, bottom = key;
 	struct link links[MOST];
 	const struct cut leaf = {links, NULL, 1, MOST};
 
@@ -102,14 +102,14 @@ static void frames_and_threads_by_themselves(void **state)
 	bottom.bottom -= 64;
 	learn(*state, 100 * MS, from_a);
 	learn(*state, 200 * MS, from_a);
-	assert_int_equal(beyond_append(*state, &thread, 300 * MS, &leaf), 1);
-	assert_int_equal(beyond_append(*state, &slot, 300 * MS, &leaf), 1);
-	assert_int_equal(beyond_append(*state, &bottom, 300 * MS, &leaf), 1);
-	beyond_forget(*state, 2);
+	assert_int_equal(large_frames_append(*state, &thread, 300 * MS, &leaf), 1);
+	assert_int_equal(large_frames_append(*state, &slot, 300 * MS, &leaf), 1);
+	assert_int_equal(large_frames_append(*state, &bottom, 300 * MS, &leaf), 1);
+	large_frames_forget(*state, 2);
 	assert_int_equal(append(*state, 300 * MS, links), 3);
-	beyond_forget(*state, 1);
+	large_frames_forget(*state, 1);
 	assert_int_equal(append(*state, 300 * MS, links), 1);
-	beyond_forget(*state, 1);
+	large_frames_forget(*state, 1);
 }
 
 /* Where two frames have one place, the newer one has it. */
@@ -117,18 +117,19 @@ static void many_frames(void **state)
 {
 	struct link links[MOST];
 	const struct cut leaf = {links, NULL, 1, MOST};
-	struct beyond_key many = key;
+	struct large_frame many = key;
 
 	for (unsigned i = 0; i < 5000; i++) {
 		many.slot += 64;
 		for (unsigned n = 1; n <= 2; n++) {
-			assert_true(beyond_is_due(*state, &many, (i * 2 + n) * 100 * MS));
-			beyond_learn(*state, &many, (i * 2 + n) * 100 * MS, from_a, 2);
+			assert_true(large_frames_is_due(*state, &many, (i * 2 + n) * 100 * MS));
+			large_frames_learn(*state, &many, (i * 2 + n) * 100 * MS, from_a, 2);
 		}
-		assert_int_equal(beyond_append(*state, &many, (i * 2 + 2) * 100 * MS, &leaf), 3);
+		assert_int_equal(large_frames_append(*state, &many, (i * 2 + 2) * 100 * MS, &leaf),
+		                 3);
 	}
-	beyond_forget(*state, 1);
-	assert_int_equal(beyond_append(*state, &many, 1000000 * MS, &leaf), 1);
+	large_frames_forget(*state, 1);
+	assert_int_equal(large_frames_append(*state, &many, 1000000 * MS, &leaf), 1);
 }
 
 int main(void)
