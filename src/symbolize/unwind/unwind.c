@@ -21,8 +21,8 @@
 
 struct unwinder {
 	struct module_table *modules;
-	struct rule_cache *rules; /* UNWIND_RULES */
-	struct remote *remote;    /* UNWIND_LIBUNWIND */
+	struct rule_cache *rules;        /* UNWIND_RULES */
+	struct libunwind_walker *walker; /* UNWIND_LIBUNWIND */
 	struct chain_table *chains;
 	struct large_frames *large_frames;
 	struct known_callers *callers;
@@ -69,9 +69,9 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	if (engine == UNWIND_RULES)
 		unwinder->rules = rule_cache_new(modules);
 	else
-		unwinder->remote = remote_new(modules);
+		unwinder->walker = libunwind_walker_new(modules);
 	if (!unwinder->chains || !unwinder->large_frames || !unwinder->callers || !unwinder->live ||
-	    (!unwinder->rules && !unwinder->remote)) {
+	    (!unwinder->rules && !unwinder->walker)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
 		return NULL;
@@ -84,7 +84,7 @@ void unwinder_free(struct unwinder *unwinder)
 	if (!unwinder)
 		return;
 	rule_cache_free(unwinder->rules);
-	remote_free(unwinder->remote);
+	libunwind_walker_free(unwinder->walker);
 	chain_table_free(unwinder->chains);
 	large_frames_free(unwinder->large_frames);
 	known_callers_free(unwinder->callers);
@@ -97,7 +97,7 @@ static void walk_run(struct unwinder *unwinder, struct walk *walk)
 	if (unwinder->rules)
 		walk_rules(walk, unwinder->rules);
 	else
-		walk_remote(walk, unwinder->remote);
+		walk_libunwind(walk, unwinder->walker);
 }
 
 /*

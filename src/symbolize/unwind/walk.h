@@ -32,13 +32,13 @@ struct walk {
 /* Fills links and holds from the leaf outward, and says how it ended. */
 void walk_rules(struct walk *walk, struct rule_cache *rules);
 
-/* The other engine. */
-struct remote;
+/* The engine of libunwind. */
+struct libunwind_walker;
 
-/* The table must outlive it. NULL with errno. */
-struct remote *remote_new(struct module_table *modules);
-void remote_free(struct remote *remote);
-/* The same, but for holds. */
-void walk_remote(struct walk *walk, struct remote *remote);
+/* The table must outlive the walker. Returns NULL with errno on failure. */
+struct libunwind_walker *libunwind_walker_new(struct module_table *modules);
+void libunwind_walker_free(struct libunwind_walker *walker);
+/* Does the same as walk_rules(), but fills no holds. */
+void walk_libunwind(struct walk *walk, struct libunwind_walker *walker);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define CACHE_ENTRIES 4096
 
-struct remote {
+struct libunwind_walker {
 	struct cfi_reader *reader;
 	unw_addr_space_t space;
 	uint64_t generation;       /* of the mappings that libunwind's cache is about */
@@ -29,14 +29,14 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t space, unw_word_t ip, un
 static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t *info,
                           int need_unwind_info, void *arg)
 {
-	struct remote *remote = arg;
-	const struct mapping *map = space_lookup(remote->walk->space, ip);
-	struct cfi *cfi = map ? cfi_get(remote->reader, map->module) : NULL;
+	struct libunwind_walker *walker = arg;
+	const struct mapping *map = space_lookup(walker->walk->space, ip);
+	struct cfi *cfi = map ? cfi_get(walker->reader, map->module) : NULL;
 	unw_dyn_info_t table = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
 
 	if (!cfi || !cfi->eh.table)
 		return -UNW_ENOINFO;
-	remote->map = map;
+	walker->map = map;
 	table.start_ip = map->start;
 	table.end_ip = map->end;
 	table.u.rti.segbase = map->bias + cfi->eh.table_vaddr;
@@ -67,40 +67,40 @@ static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 }
 
 /* Not only executable segments are read: what is beside the mapping has the same bias. */
-static bool read_module(struct remote *remote, uint64_t addr, unw_word_t *value)
+static bool read_module(struct libunwind_walker *walker, uint64_t addr, unw_word_t *value)
 {
-	const struct mapping *map = space_lookup(remote->walk->space, addr);
+	const struct mapping *map = space_lookup(walker->walk->space, addr);
 	struct cfi *cfi;
 
 	if (!map)
-		map = remote->map;
-	cfi = map ? cfi_get(remote->reader, map->module) : NULL;
+		map = walker->map;
+	cfi = map ? cfi_get(walker->reader, map->module) : NULL;
 	*value = 0;
-	return cfi && cfi_read(remote->reader, cfi, addr - map->bias, value, sizeof(*value)) > 0;
+	return cfi && cfi_read(walker->reader, cfi, addr - map->bias, value, sizeof(*value)) > 0;
 }
 
 static int access_mem(unw_addr_space_t space, unw_word_t addr, unw_word_t *value, int write,
                       void *arg)
 {
-	struct remote *remote = arg;
+	struct libunwind_walker *walker = arg;
 
 	(void)space;
-	if (!write && (read_stack(remote->walk, addr, value) || read_module(remote, addr, value)))
+	if (!write && (read_stack(walker->walk, addr, value) || read_module(walker, addr, value)))
 		return 0;
-	remote->walk->cut |= addr > arch_sample_reg(remote->walk->sample->regs, ARCH_SP);
+	walker->walk->cut |= addr > arch_sample_reg(walker->walk->sample->regs, ARCH_SP);
 	return -UNW_EINVAL;
 }
 
 static int access_reg(unw_addr_space_t space, unw_regnum_t reg, unw_word_t *value, int write,
                       void *arg)
 {
-	struct remote *remote = arg;
+	struct libunwind_walker *walker = arg;
 
 	(void)space;
 	if (write || reg < 0 || reg >= ARCH_REGS)
 		return -UNW_EBADREG;
-	*value = without_signature(remote->walk,
-	                           arch_sample_reg(remote->walk->sample->regs, (unsigned)reg));
+	*value = without_signature(walker->walk,
+	                           arch_sample_reg(walker->walk->sample->regs, (unsigned)reg));
 	return 0;
 }
 
@@ -135,7 +135,7 @@ static int get_proc_name(unw_addr_space_t space, unw_word_t addr, char *name, si
 	return -UNW_ENOINFO;
 }
 
-struct remote *remote_new(struct module_table *modules)
+struct libunwind_walker *libunwind_walker_new(struct module_table *modules)
 {
 	unw_accessors_t accessors = {
 		.find_proc_info = find_proc_info,
@@ -147,44 +147,44 @@ struct remote *remote_new(struct module_table *modules)
 		.resume = resume,
 		.get_proc_name = get_proc_name,
 	};
-	struct remote *remote = calloc(1, sizeof(*remote));
+	struct libunwind_walker *walker = calloc(1, sizeof(*walker));
 
-	if (!remote)
+	if (!walker)
 		return NULL;
-	remote->reader = cfi_reader_new(modules);
-	remote->space = unw_create_addr_space(&accessors, 0);
-	if (!remote->reader || !remote->space) {
-		remote_free(remote);
+	walker->reader = cfi_reader_new(modules);
+	walker->space = unw_create_addr_space(&accessors, 0);
+	if (!walker->reader || !walker->space) {
+		libunwind_walker_free(walker);
 		errno = ENOMEM;
 		return NULL;
 	}
-	unw_set_caching_policy(remote->space, UNW_CACHE_GLOBAL);
-	unw_set_cache_size(remote->space, CACHE_ENTRIES, 0);
-	return remote;
+	unw_set_caching_policy(walker->space, UNW_CACHE_GLOBAL);
+	unw_set_cache_size(walker->space, CACHE_ENTRIES, 0);
+	return walker;
 }
 
-void remote_free(struct remote *remote)
+void libunwind_walker_free(struct libunwind_walker *walker)
 {
-	if (!remote)
+	if (!walker)
 		return;
-	if (remote->space)
-		unw_destroy_addr_space(remote->space);
-	cfi_reader_free(remote->reader);
-	free(remote);
+	if (walker->space)
+		unw_destroy_addr_space(walker->space);
+	cfi_reader_free(walker->reader);
+	free(walker);
 }
 
-static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
+static bool enter_frame(struct libunwind_walker *walker, unw_cursor_t *cursor, bool inner)
 {
 	bool exact = inner || unw_is_signal_frame(cursor) > 0; /* a trampoline was not called */
-	struct walk *walk = remote->walk;
+	struct walk *walk = walker->walk;
 	unw_word_t ip, sp;
 
 	if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))
 		return false;
-	remote->last = exact ? ip : ip - 1;
+	walker->last = exact ? ip : ip - 1;
 	walk->links[walk->nr++] = (struct link){
 		.slot = inner ? 0 : sp - 8,
-		.frame = space_frame(walk->space, remote->last),
+		.frame = space_frame(walk->space, walker->last),
 	};
 	return true;
 }
@@ -193,35 +193,35 @@ static bool enter_frame(struct remote *remote, unw_cursor_t *cursor, bool inner)
  * Whether nobody called the last frame. libunwind also says so where it does not understand (up to
  * 1.6 on aarch64: functions that sign their return address).
  */
-static bool is_root(struct remote *remote)
+static bool is_root(struct libunwind_walker *walker)
 {
-	const struct mapping *map = space_lookup(remote->walk->space, remote->last);
-	struct cfi *cfi = map ? cfi_get(remote->reader, map->module) : NULL;
+	const struct mapping *map = space_lookup(walker->walk->space, walker->last);
+	struct cfi *cfi = map ? cfi_get(walker->reader, map->module) : NULL;
 	struct unwind_rule rule = {0};
 	struct cfi_range range;
 
-	return cfi && (!cfi_rule(remote->reader, cfi, remote->last - map->bias, &rule, &range) ||
+	return cfi && (!cfi_rule(walker->reader, cfi, walker->last - map->bias, &rule, &range) ||
 	               rule.kind == RULE_ROOT);
 }
 
-void walk_remote(struct walk *walk, struct remote *remote)
+void walk_libunwind(struct walk *walk, struct libunwind_walker *walker)
 {
 	unw_cursor_t cursor;
 	bool inner = true;
 	int more = 1;
 
-	if (remote->generation != space_generation(walk->space))
-		unw_flush_cache(remote->space, 0, 0);
-	remote->generation = space_generation(walk->space);
-	remote->walk = walk;
-	remote->map = NULL;
-	if (unw_init_remote(&cursor, remote->space, remote))
+	if (walker->generation != space_generation(walk->space))
+		unw_flush_cache(walker->space, 0, 0);
+	walker->generation = space_generation(walk->space);
+	walker->walk = walk;
+	walker->map = NULL;
+	if (unw_init_remote(&cursor, walker->space, walker))
 		more = -1;
-	while (more > 0 && walk->nr < walk->max && enter_frame(remote, &cursor, inner)) {
+	while (more > 0 && walk->nr < walk->max && enter_frame(walker, &cursor, inner)) {
 		inner = unw_is_signal_frame(&cursor) > 0;
 		more = unw_step(&cursor);
 	}
-	walk->complete = more == 0 && is_root(remote);
+	walk->complete = more == 0 && is_root(walker);
 	if (walk->nr == 0)
 		walk->links[walk->nr++] = (struct link){
 			0, space_frame(walk->space, arch_sample_reg(walk->sample->regs, ARCH_PC))};
