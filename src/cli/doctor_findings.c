@@ -222,13 +222,14 @@ static void look_at_rates(const struct look *look)
 	const struct machine *machine = &look->machine;
 	struct advice depth = {.numbers = {machine->max_stack}};
 	struct advice rate = {.numbers = {machine->max_sample_rate}};
-	const struct guard guard = {.max_rate = (uint64_t)machine->max_sample_rate};
+	const struct overhead_guard guard = {.max_rate = (uint64_t)machine->max_sample_rate};
 	const struct event clock = {.unit = EVENT_NS};
 
 	if (machine->max_stack >= 0 && machine->max_stack < SESSION_MAX_STACK)
 		depth.topic = machine->max_stack ? ADVICE_MAX_STACK : ADVICE_NO_CALLERS;
 	found(look, "stack depth", depth, FINDING_LIMITED, "stacks of any depth");
-	if (machine->max_sample_rate > 0 && guard_initial_shift(&guard, period_base(&clock, 0, 0)))
+	if (machine->max_sample_rate > 0 &&
+	    overhead_guard_initial_shift(&guard, period_base(&clock, 0, 0)))
 		rate.topic = ADVICE_THROTTLED;
 	found(look, "sample rate", rate, FINDING_LIMITED,
 	      "up to %" PRId64 " a second on a CPU; the kernel lowers that where they take more "

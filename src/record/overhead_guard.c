@@ -9,41 +9,42 @@
 #define MOST_LOST      100 /* one in so many */
 #define MANY_LOST      256 /* no stall of a moment */
 
-uint64_t guard_cpu_time(void)
+uint64_t overhead_guard_cpu_time(void)
 {
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-void guard_init(struct guard *guard, double max_overhead, uint64_t price)
+void overhead_guard_init(struct overhead_guard *guard, double max_overhead, uint64_t price)
 {
-	*guard = (struct guard){.max_overhead = max_overhead, .price = price, .nr_clocks = 1};
+	*guard = (struct overhead_guard){
+		.max_overhead = max_overhead, .price = price, .nr_clocks = 1};
 }
 
 /*
  * The kernel counts the samples between two of its ticks, of which there are up to 1000 a second,
  * and one or two more come between some.
  */
-static double permitted_rate(const struct guard *guard)
+static double permitted_rate(const struct overhead_guard *guard)
 {
 	double most = (double)guard->max_rate, spare = 2000;
 
 	return most < 2 * spare ? most / 2 : most - spare;
 }
 
-bool guard_affords(const struct guard *guard, double period)
+bool overhead_guard_affords(const struct overhead_guard *guard, double period)
 {
 	return guard->max_overhead <= 0 ||
 	       2.0 * (double)guard->price * guard->nr_clocks <= guard->max_overhead * period;
 }
 
-static bool may_start(const struct guard *guard, double period)
+static bool may_start(const struct overhead_guard *guard, double period)
 {
 	if (guard->max_rate && permitted_rate(guard) * period < 1e9)
 		return false;
-	return guard_affords(guard, period);
+	return overhead_guard_affords(guard, period);
 }
 
-unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
+unsigned overhead_guard_initial_shift(const struct overhead_guard *guard, uint64_t base_period)
 {
 	unsigned shift = 0;
 
@@ -56,7 +57,7 @@ unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period)
  * The recorder's CPU time that fewer samples could save. Tasks and mappings cost as well, and a
  * target that floods us with them must not lose its samples for it.
  */
-static double own_cost(const struct guard *guard, uint64_t cpu)
+static double own_cost(const struct overhead_guard *guard, uint64_t cpu)
 {
 	double own = (double)(cpu - guard->cpu_since) - (double)guard->others_ns;
 	double most = (double)guard->samples * MOST_SAMPLE_NS;
@@ -64,7 +65,7 @@ static double own_cost(const struct guard *guard, uint64_t cpu)
 	return own < most ? own : most;
 }
 
-void guard_target_time(struct guard *guard, uint64_t target_ns)
+void overhead_guard_target_time(struct overhead_guard *guard, uint64_t target_ns)
 {
 	if (!guard->told_since)
 		guard->told_since = target_ns;
@@ -73,7 +74,7 @@ void guard_target_time(struct guard *guard, uint64_t target_ns)
 }
 
 /* A period that doubled stays so: not for a few samples that a crowded moment cost. */
-static bool has_trouble(const struct guard *guard)
+static bool has_trouble(const struct overhead_guard *guard)
 {
 	return guard->throttled || guard->lost > guard->samples / MOST_LOST;
 }
@@ -82,13 +83,13 @@ static bool has_trouble(const struct guard *guard)
  * Estimates the time taken by counter samples, at the price that is assumed for a clock sample. The
  * rate of counter samples has no bound.
  */
-static double counters_price(const struct guard *guard)
+static double counters_price(const struct overhead_guard *guard)
 {
 	return 2.0 * (double)guard->price * (double)guard->unbounded;
 }
 
 /* The window need not be over: what it may cost is used up, or most samples are lost. */
-static bool is_evident(const struct guard *guard, uint64_t elapsed, double target)
+static bool is_evident(const struct overhead_guard *guard, uint64_t elapsed, double target)
 {
 	double whole = target / (double)elapsed * WINDOW_NS;
 
@@ -97,7 +98,8 @@ static bool is_evident(const struct guard *guard, uint64_t elapsed, double targe
 }
 
 /* A target that mostly waits is not disturbed: what it used must be worth a judgement. */
-static bool is_too_much(const struct guard *guard, uint64_t cpu, uint64_t elapsed, double target)
+static bool is_too_much(const struct overhead_guard *guard, uint64_t cpu, uint64_t elapsed,
+                        double target)
 {
 	double allowed = guard->max_overhead * target;
 
@@ -106,9 +108,9 @@ static bool is_too_much(const struct guard *guard, uint64_t cpu, uint64_t elapse
 	        (own_cost(guard, cpu) > allowed || counters_price(guard) > allowed));
 }
 
-bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
+bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus)
 {
-	uint64_t cpu = guard_cpu_time(), elapsed = now - guard->since;
+	uint64_t cpu = overhead_guard_cpu_time(), elapsed = now - guard->since;
 	double target = (double)guard->target_ns;
 	bool exceeded;
 
@@ -119,7 +121,7 @@ bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus)
 	    (elapsed < WINDOW_NS && !is_evident(guard, elapsed, target)))
 		return false;
 	exceeded = is_too_much(guard, cpu, elapsed, target);
-	*guard = (struct guard){
+	*guard = (struct overhead_guard){
 		.max_overhead = guard->max_overhead,
 		.price = guard->price,
 		.nr_clocks = guard->nr_clocks,

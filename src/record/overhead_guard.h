@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct guard {
+struct overhead_guard {
 	double max_overhead; /* a share of the target's time; 0: off */
 	uint64_t price;      /* measured price of a sample, ns of the target's time */
 	unsigned nr_clocks;  /* clocks that sample at the same time and divide the allowed share */
@@ -28,7 +28,7 @@ struct guard {
 	uint64_t since;      /* start of the window, ns */
 	uint64_t cpu_since;  /* the recorder's CPU time at the window's start, ns */
 	uint64_t target_ns;  /* CPU time of the target in the window */
-	uint64_t told_since; /* value of guard_target_time() at the window's start */
+	uint64_t told_since; /* value of overhead_guard_target_time() at the window's start */
 	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the window */
 	uint64_t samples;    /* taken in the window */
 	/* samples of counters among them: their rate is unknown before the start */
@@ -39,26 +39,26 @@ struct guard {
 };
 
 /* Initializes the guard for one clock. */
-void guard_init(struct guard *guard, double max_overhead, uint64_t price);
+void overhead_guard_init(struct overhead_guard *guard, double max_overhead, uint64_t price);
 
 /* Tells whether samples of the clocks with this period (ns) cost no more than their share. */
-bool guard_affords(const struct guard *guard, double period);
+bool overhead_guard_affords(const struct overhead_guard *guard, double period);
 /*
  * Returns the shift at which a clock with this base period costs no more than its share and is not
  * throttled.
  */
-unsigned guard_initial_shift(const struct guard *guard, uint64_t base_period);
+unsigned overhead_guard_initial_shift(const struct overhead_guard *guard, uint64_t base_period);
 
 /*
  * Sets the target's CPU time so far, ns, where no sampled clock measures it; 0: it is unknown now.
  * Without a clock and without this time the guard assumes that the target uses all of its CPUs.
  */
-void guard_target_time(struct guard *guard, uint64_t target_ns);
+void overhead_guard_target_time(struct overhead_guard *guard, uint64_t target_ns);
 
 /* Tells whether the window has ended and cost too much. A new window starts when one has ended. */
-bool guard_exceeded(struct guard *guard, uint64_t now, unsigned nr_cpus);
+bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus);
 
 /* Returns the recorder's CPU time so far, ns. */
-uint64_t guard_cpu_time(void);
+uint64_t overhead_guard_cpu_time(void);
 
 #endif

@@ -92,7 +92,7 @@ void session_choose_shifts(struct session *s)
 	const struct record_config *config = s->config;
 	struct advice advice = {ADVICE_NONE};
 	int64_t rate = machine_max_sample_rate();
-	struct guard any_rate;
+	struct overhead_guard any_rate;
 
 	s->guard.nr_clocks = count_clocks(config);
 	any_rate = s->guard;
@@ -104,8 +104,8 @@ void session_choose_shifts(struct session *s)
 		if (event->unit != EVENT_NS)
 			continue;
 		base = period_base(event, config->frequency, config->period);
-		s->sampling.shift[e] = guard_initial_shift(&s->guard, base);
-		if (s->sampling.shift[e] > guard_initial_shift(&any_rate, base))
+		s->sampling.shift[e] = overhead_guard_initial_shift(&s->guard, base);
+		if (s->sampling.shift[e] > overhead_guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
 		else if (s->sampling.shift[e])
 			note_slower(s, event, base << s->sampling.shift[e]);

@@ -68,7 +68,7 @@ struct session {
 	struct cgroup cgroup; /* fd -1: none */
 	struct launch launch; /* pid 0: nothing is started */
 	struct calls *calls;  /* NULL: not wanted */
-	struct guard guard;
+	struct overhead_guard guard;
 	struct tables *tables;
 	struct hmb *hmb;
 	struct module_table *modules;

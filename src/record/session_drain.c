@@ -33,7 +33,7 @@ static void count_trouble(struct session *s, const struct record *record,
 static void end_others(struct session *s, uint64_t *since)
 {
 	if (*since)
-		s->guard.others_ns += guard_cpu_time() - *since;
+		s->guard.others_ns += overhead_guard_cpu_time() - *since;
 	*since = 0;
 }
 
@@ -56,7 +56,7 @@ static void take_in(struct session *s, const struct record *record,
 		return;
 	}
 	if (!*others_since)
-		*others_since = guard_cpu_time();
+		*others_since = overhead_guard_cpu_time();
 	if (s->calls && record->type == RECORD_COMM && record->comm.exec)
 		calls_executed(s->calls, (pid_t)record->pid, record->time);
 	if (s->calls && record->type == RECORD_MMAP)

@@ -129,8 +129,8 @@ unsigned session_cpus_in_use(const struct session *s)
 static void look_at_cost(struct session *s)
 {
 	if (!config_has_clock(s->config))
-		guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
-	if (guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
+		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
+	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
 		session_slow_down(s);
 }
 
@@ -181,9 +181,9 @@ static void drain_calls(struct session *s)
 
 	if (!s->calls)
 		return;
-	before = guard_cpu_time();
+	before = overhead_guard_cpu_time();
 	calls_drain(s->calls);
-	s->guard.others_ns += guard_cpu_time() - before;
+	s->guard.others_ns += overhead_guard_cpu_time() - before;
 }
 
 static void on_nap(struct session *s, int fd)

@@ -318,7 +318,7 @@ int session_open(struct session *s)
 {
 	int err;
 
-	guard_init(&s->guard, s->config->max_overhead, sample_price(s->config));
+	overhead_guard_init(&s->guard, s->config->max_overhead, sample_price(s->config));
 	session_choose_shifts(s);
 	err = open_tables(s);
 	if (!err)

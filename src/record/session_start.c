@@ -48,7 +48,7 @@ static void count_from_now(struct session *s)
 	tasks_begin(&s->tasks);
 	summary_begin(s);
 	s->start = s->guard.since = sampler_now();
-	s->guard.cpu_since = s->cpu_start = guard_cpu_time();
+	s->guard.cpu_since = s->cpu_start = overhead_guard_cpu_time();
 	s->guard.others_ns = 0;
 	session_close_first_levels(s);
 }

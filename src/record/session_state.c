@@ -21,7 +21,8 @@ static void read_event(const struct session *s, unsigned event, struct event_sta
 		.base_period = period,
 		.initial_shift = shift,
 		.floor = hmb_floor(s->hmb, event),
-		.is_costly = shift && !guard_affords(&s->guard, (double)(period << (shift - 1))),
+		.is_costly = shift &&
+	                     !overhead_guard_affords(&s->guard, (double)(period << (shift - 1))),
 		.for_memory = count_reductions(s, event, HMB_CAUSE_MEMORY),
 		.for_overhead = count_reductions(s, event, HMB_CAUSE_OVERHEAD),
 	};

@@ -304,7 +304,7 @@ void summary_progress(struct session *s)
 		run->end = sampler_now();
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
-	run->recorder_cpu = guard_cpu_time() - s->cpu_start;
+	run->recorder_cpu = overhead_guard_cpu_time() - s->cpu_start;
 	run->late = sampler_late(s->sampler);
 	run->malformed = sampler_malformed(s->sampler);
 	if (s->calls) {

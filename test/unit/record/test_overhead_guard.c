@@ -4,42 +4,42 @@
 #define SECOND ((uint64_t)1000000000)
 
 /* A window of one second in which the recorder used this much more than nothing. */
-static struct guard window(uint64_t own_ns)
+static struct overhead_guard window(uint64_t own_ns)
 {
-	struct guard guard;
+	struct overhead_guard guard;
 
-	guard_init(&guard, 0.05, 10000);
+	overhead_guard_init(&guard, 0.05, 10000);
 	guard.since = 1;
-	guard.cpu_since = guard_cpu_time() - own_ns;
+	guard.cpu_since = overhead_guard_cpu_time() - own_ns;
 	return guard;
 }
 
 static void test_initial_shift(void **state)
 {
-	struct guard guard;
+	struct overhead_guard guard;
 
 	(void)state;
-	guard_init(&guard, 0.05, 10000);
-	assert_int_equal(guard_initial_shift(&guard, 400000), 0);
-	assert_int_equal(guard_initial_shift(&guard, 399999), 1);
-	assert_int_equal(guard_initial_shift(&guard, 97081), 3);
+	overhead_guard_init(&guard, 0.05, 10000);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 400000), 0);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 399999), 1);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 97081), 3);
 	/* what three clocks may cost is for all of them */
 	guard.nr_clocks = 3;
-	assert_int_equal(guard_initial_shift(&guard, 1200000), 0);
-	assert_int_equal(guard_initial_shift(&guard, 1199999), 1);
-	guard_init(&guard, 0, 10000);
-	assert_int_equal(guard_initial_shift(&guard, 1), 0);
-	guard_init(&guard, 0.05, 10 * SECOND);
-	assert_int_equal(guard_initial_shift(&guard, 1), 20);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 1200000), 0);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 1199999), 1);
+	overhead_guard_init(&guard, 0, 10000);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 1), 0);
+	overhead_guard_init(&guard, 0.05, 10 * SECOND);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 1), 20);
 	/* a price that could not be measured, and no limit: the kernel has one all the same */
-	guard_init(&guard, 0, 0);
+	overhead_guard_init(&guard, 0, 0);
 	guard.max_rate = 500;
-	assert_int_equal(guard_initial_shift(&guard, 4 * SECOND / 1000), 0);
-	assert_int_equal(guard_initial_shift(&guard, 4 * SECOND / 1000 - 1), 1);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 4 * SECOND / 1000), 0);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 4 * SECOND / 1000 - 1), 1);
 	guard.max_rate = 12300;
-	assert_int_equal(guard_initial_shift(&guard, 97081), 1);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 97081), 1);
 	guard.max_rate = 12301;
-	assert_int_equal(guard_initial_shift(&guard, 97081), 0);
+	assert_int_equal(overhead_guard_initial_shift(&guard, 97081), 0);
 }
 
 /* It stands for the target's where that is not known. */
@@ -53,93 +53,93 @@ static void test_time_of_the_machine(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct guard guard = window(SECOND / 2);
+		struct overhead_guard guard = window(SECOND / 2);
 
 		guard.max_overhead = rows[i].max_overhead;
 		guard.samples = 10000;
-		assert_int_equal(guard_exceeded(&guard, SECOND + 1, rows[i].nr_cpus),
+		assert_int_equal(overhead_guard_exceeded(&guard, SECOND + 1, rows[i].nr_cpus),
 		                 rows[i].exceeded);
 	}
 }
 
 static void test_own_time(void **state)
 {
-	struct guard guard = window(SECOND / 2);
+	struct overhead_guard guard = window(SECOND / 2);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
-	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 	/* the window has begun anew */
-	assert_false(guard_exceeded(&guard, SECOND + 2, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 2, 1));
 	assert_int_equal(guard.samples, 0);
 }
 
 /* A flood of mappings or tasks is no reason to sample less. */
 static void test_own_time_without_samples(void **state)
 {
-	struct guard guard = window(SECOND);
+	struct overhead_guard guard = window(SECOND);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 100;
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
 static void test_own_time_beside_others(void **state)
 {
-	struct guard guard = window(SECOND / 10);
+	struct overhead_guard guard = window(SECOND / 10);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	guard.others_ns = SECOND / 10;
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 	assert_int_equal(guard.others_ns, 0);
 }
 
 static void test_price_of_counters(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	guard.unbounded = 10000;
-	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 	guard = window(0);
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	guard.unbounded = 100;
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
 /* What used next to nothing is not worth a judgement, whatever its samples cost. */
 static void test_waiting_target(void **state)
 {
-	struct guard guard = window(SECOND / 2);
+	struct overhead_guard guard = window(SECOND / 2);
 
 	(void)state;
 	guard.target_ns = SECOND / 20;
 	guard.samples = 10000;
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
 /* Each window is judged by the same share, and by what was used in it alone. */
 static void test_windows(void **state)
 {
-	struct guard guard = window(SECOND / 2);
+	struct overhead_guard guard = window(SECOND / 2);
 
 	(void)state;
 	for (unsigned i = 1; i <= 6; i++) {
-		const uint64_t before = guard_cpu_time();
+		const uint64_t before = overhead_guard_cpu_time();
 		bool costly = i % 2;
 
 		guard.target_ns = SECOND;
 		guard.samples = 10000;
 		if (costly && i > 1)
 			guard.cpu_since -= SECOND / 2;
-		assert_int_equal(guard_exceeded(&guard, i * SECOND + 1, 1), costly);
+		assert_int_equal(overhead_guard_exceeded(&guard, i * SECOND + 1, 1), costly);
 		assert_true(guard.cpu_since >= before);
 	}
 }
@@ -147,55 +147,55 @@ static void test_windows(void **state)
 /* The target's time is told from its start on, of which a window has its part. */
 static void test_told_time(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
-	guard_target_time(&guard, 10 * SECOND);
+	overhead_guard_target_time(&guard, 10 * SECOND);
 	assert_int_equal(guard.target_ns, 0);
-	guard_target_time(&guard, 12 * SECOND);
+	overhead_guard_target_time(&guard, 12 * SECOND);
 	assert_int_equal(guard.target_ns, 2 * SECOND);
-	guard_target_time(&guard, 0);
+	overhead_guard_target_time(&guard, 0);
 	assert_int_equal(guard.target_ns, 2 * SECOND);
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
-	guard_target_time(&guard, 15 * SECOND);
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+	overhead_guard_target_time(&guard, 15 * SECOND);
 	assert_int_equal(guard.target_ns, 3 * SECOND);
 }
 
 static void test_throttled(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
 	guard.throttled = 1;
-	assert_false(guard_exceeded(&guard, SECOND, 1)); /* not over yet */
-	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND, 1)); /* not over yet */
+	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
 static void test_lost(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
 	guard.samples = 1000;
 	guard.lost = 10;
-	assert_false(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 	guard = window(0);
 	guard.samples = 1000;
 	guard.lost = 11;
-	assert_true(guard_exceeded(&guard, SECOND + 1, 1));
+	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
 /* What a whole window may cost is used up in a part of it. */
 static void test_evident_price(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
 	guard.target_ns = SECOND / 5;
 	guard.samples = guard.unbounded = 2500; /* of 20 us each: as much as a second may cost */
-	assert_false(guard_exceeded(&guard, SECOND / 5 + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND / 5 + 1, 1));
 	guard.samples = ++guard.unbounded;
-	assert_true(guard_exceeded(&guard, SECOND / 5 + 1, 1));
+	assert_true(overhead_guard_exceeded(&guard, SECOND / 5 + 1, 1));
 	assert_int_equal(guard.since, SECOND / 5 + 1);
 	assert_int_equal(guard.unbounded, 0);
 }
@@ -203,15 +203,15 @@ static void test_evident_price(void **state)
 /* Most samples are lost, and no stall of a moment did it. */
 static void test_evident_loss(void **state)
 {
-	struct guard guard = window(0);
+	struct overhead_guard guard = window(0);
 
 	(void)state;
 	guard.samples = 1000;
 	guard.lost = 1255;
-	assert_false(guard_exceeded(&guard, SECOND / 10 + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND / 10 + 1, 1));
 	guard.lost++;
-	assert_false(guard_exceeded(&guard, SECOND / 10, 1));
-	assert_true(guard_exceeded(&guard, SECOND / 10 + 1, 1));
+	assert_false(overhead_guard_exceeded(&guard, SECOND / 10, 1));
+	assert_true(overhead_guard_exceeded(&guard, SECOND / 10 + 1, 1));
 	assert_int_equal(guard.lost, 0);
 }
 

@@ -240,7 +240,7 @@ static void the_guard_is_told_what_others_cost(void **state)
 {
 	struct world *w = *state;
 	struct session *s = &w->session;
-	uint64_t before = guard_cpu_time();
+	uint64_t before = overhead_guard_cpu_time();
 	struct raw raw;
 
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_COMM, ID, 0);
@@ -252,12 +252,12 @@ static void the_guard_is_told_what_others_cost(void **state)
 	assert_true(raw_ring_write(&w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)], raw.words,
 	                           raw_end(&raw)));
 	session_drain(s, true);
-	assert_in_range(s->guard.others_ns, 1, guard_cpu_time() - before);
+	assert_in_range(s->guard.others_ns, 1, overhead_guard_cpu_time() - before);
 	s->guard.others_ns = 0;
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_COMM, ID, 0);
-	before = guard_cpu_time();
+	before = overhead_guard_cpu_time();
 	session_drain(s, true);
-	assert_in_range(s->guard.others_ns, 1, guard_cpu_time() - before);
+	assert_in_range(s->guard.others_ns, 1, overhead_guard_cpu_time() - before);
 }
 
 /* A CPU tells late of what it lost when we stalled, for which sampling was slowed down before. */
@@ -270,14 +270,14 @@ static void a_stall_is_trouble_once(void **state)
 	w->sources[0].heard = w->sources[1].heard = 100;
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
 	session_drain(s, true);
-	assert_true(guard_exceeded(&s->guard, 2000000000, NR_CPUS));
+	assert_true(overhead_guard_exceeded(&s->guard, 2000000000, NR_CPUS));
 	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_LOST, ID + 1, 700);
 	session_drain(s, true);
-	assert_false(guard_exceeded(&s->guard, 4000000000, NR_CPUS));
+	assert_false(overhead_guard_exceeded(&s->guard, 4000000000, NR_CPUS));
 	w->sources[0].heard = 3000000000;
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
 	session_drain(s, true);
-	assert_true(guard_exceeded(&s->guard, 6000000000, NR_CPUS));
+	assert_true(overhead_guard_exceeded(&s->guard, 6000000000, NR_CPUS));
 }
 
 static void lost_totals_of_tasks_are_counted(void **state)
@@ -493,13 +493,14 @@ static void what_was_measured_is_told(void **state)
 	w->lost[1][1] = 5;
 	w->sources[1 * NR_CPUS + 1].throttled = 6;
 	w->sampler.malformed = 3;
-	s->cpu_start = guard_cpu_time();
+	s->cpu_start = overhead_guard_cpu_time();
 	tell_all(w, periods);
 	assert_int_equal(tables_run(s->tables)->lost_records, 9);
 	assert_int_equal(tables_run(s->tables)->late, 2);
 	assert_int_equal(tables_run(s->tables)->malformed, 3);
 	assert_int_equal(tables_run(s->tables)->drain_latency, 77);
-	assert_in_range(tables_run(s->tables)->recorder_cpu, 1, guard_cpu_time() - s->cpu_start);
+	assert_in_range(tables_run(s->tables)->recorder_cpu, 1,
+	                overhead_guard_cpu_time() - s->cpu_start);
 	assert_int_equal(tables_event(s->tables, 0)->base_period, 8000);
 	assert_int_equal(tables_event(s->tables, 0)->exact, 8 * (30 - 4));
 	assert_int_equal(tables_event(s->tables, 1)->base_period, 1000);
@@ -621,7 +622,8 @@ static void the_rate_has_a_reason(void **state)
 	/* Levels that were closed before the start are no halvings. */
 	tables_event(w->session.tables, 0)->initial_shift = 2;
 	w->config.max_overhead = 0.05;
-	w->session.guard = (struct guard){.max_overhead = 0.05, .price = 60000, .nr_clocks = 1};
+	w->session.guard =
+		(struct overhead_guard){.max_overhead = 0.05, .price = 60000, .nr_clocks = 1};
 	expect_last(w, "adaptrace: 125 Hz: 1000 Hz would cost the program more than 5 % "
 	               "(--max-overhead), as a sample takes 60.00 \u00b5s of its time; 250 Hz at "
 	               "first, halved once, as the buffer was full (-m)\n");

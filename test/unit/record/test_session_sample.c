@@ -438,7 +438,7 @@ static void chance_chooses_among_counts(void **state)
 static void the_guard_hears_of_one_clock(void **state)
 {
 	struct world *w = *state;
-	struct guard *guard = &w->session.guard;
+	struct overhead_guard *guard = &w->session.guard;
 
 	take(w, 0, sample_at(1000, PID));
 	take(w, FAULTS, sample_at(1001, PID));
