@@ -7,7 +7,7 @@
 #include "perf/machine/cpu_list.h"
 #include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
-#include "perf/events/pmu.h"
+#include "perf/machine/pmu_names.h"
 #include "perf/events/tracepoint.h"
 #include "symbolize/elf/debug_file.h"
 

@@ -3,7 +3,7 @@
 #include "perf/machine/advice.h"
 #include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
-#include "perf/events/pmu.h"
+#include "perf/machine/pmu_names.h"
 
 #include <errno.h>
 #include <linux/hw_breakpoint.h>

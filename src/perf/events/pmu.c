@@ -20,32 +20,10 @@ struct encoding {
 	char *why;
 };
 
-/* A file of the PMU: what is "format", "events" or NULL. False: the path would be too long. */
-static bool pmu_path(char path[PATH_MAX], const char *root, const char *pmu, const char *what,
-                     const char *name)
-{
-	return snprintf(path, PATH_MAX, "%s/%s/%s%s%s", root, pmu, what ? what : "",
-	                what ? "/" : "", name) < PATH_MAX;
-}
-
-/* Names come from the user and from sysfs; neither may lead out of its folder. */
-static bool is_name(const char *text)
-{
-	size_t size = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	                           "0123456789_-.");
-
-	return size && !text[size] && text[0] != '.';
-}
-
-static int entry_is_name(const struct dirent *entry)
-{
-	return is_name(entry->d_name);
-}
-
 /* Beside an event NAME stand NAME.scale, NAME.unit and the like, which are none. */
 static int entry_is_event(const struct dirent *entry)
 {
-	return is_name(entry->d_name) && !strchr(entry->d_name, '.');
+	return pmu_is_name(entry->d_name) && !strchr(entry->d_name, '.');
 }
 
 /* -- bits -------------------------------------------------------------------------------------- */
@@ -119,7 +97,7 @@ static int explain_pmu(const struct encoding *e)
 	char ending[WHY_SIZE / 2];
 
 	suggest_init(&suggest, e->pmu);
-	text_folder_walk(e->root, entry_is_name, suggest_offer, &suggest);
+	text_folder_walk(e->root, pmu_entry_is_name, suggest_offer, &suggest);
 	suggest_print(&suggest, "; adaptrace list shows what there is", ending, sizeof(ending));
 	snprintf(e->why, WHY_SIZE, "event '%s': this machine has no PMU '%s'%s", e->text, e->pmu,
 	         ending);
@@ -134,8 +112,8 @@ static int explain_term(const struct encoding *e, const char *term)
 	suggest_init(&suggest, term);
 	for (int i = 0; i < 2; i++)
 		if (pmu_path(path, e->root, e->pmu, i ? "events" : "format", ""))
-			text_folder_walk(path, i ? entry_is_event : entry_is_name, suggest_offer,
-			                 &suggest);
+			text_folder_walk(path, i ? entry_is_event : pmu_entry_is_name,
+			                 suggest_offer, &suggest);
 	suggest_print(&suggest, "; config=0x... always works", ending, sizeof(ending));
 	snprintf(e->why, WHY_SIZE, "event '%s': PMU '%s' has no term '%s'%s", e->text, e->pmu, term,
 	         ending);
@@ -208,7 +186,7 @@ static int put_term(struct encoding *e, char *term, bool from_alias)
 		if (!text_number(value, &number))
 			return refuse(e, term, "the value is no number");
 	}
-	if (!is_name(term))
+	if (!pmu_is_name(term))
 		return refuse(e, term, "this is not the name of one");
 	if (put_common(e, term, number))
 		return 0;
@@ -235,7 +213,7 @@ static int encode(struct encoding *e, char *terms)
 	int64_t type;
 	int err;
 
-	if (!is_name(e->pmu) || !pmu_path(path, e->root, e->pmu, NULL, "type"))
+	if (!pmu_is_name(e->pmu) || !pmu_path(path, e->root, e->pmu, NULL, "type"))
 		return explain_pmu(e);
 	err = text_file_number(path, &type);
 	if (err || type < 0 || type > UINT32_MAX)
@@ -298,12 +276,7 @@ int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char
 {
 	struct walk walk = {.root = root, .fn = fn, .arg = arg};
 
-	return text_folder_walk(root, entry_is_name, walk_pmu, &walk);
-}
-
-int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg)
-{
-	return text_folder_walk(PMU_ROOT, entry_is_name, fn, arg);
+	return text_folder_walk(root, pmu_entry_is_name, walk_pmu, &walk);
 }
 
 bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size)
@@ -311,36 +284,9 @@ bool pmu_event_terms(const char *root, const char *name, char *terms, size_t siz
 	static const char *const pmus[] = {"cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"};
 	char path[PATH_MAX];
 
-	for (size_t i = 0; is_name(name) && i < sizeof(pmus) / sizeof(*pmus); i++)
+	for (size_t i = 0; pmu_is_name(name) && i < sizeof(pmus) / sizeof(*pmus); i++)
 		if (pmu_path(path, root, pmus[i], "events", name) &&
 		    !text_file_read(path, terms, size))
 			return true;
 	return false;
-}
-
-struct type_search {
-	const char *root;
-	uint32_t type;
-	char *name;
-	size_t size;
-};
-
-static int has_type(void *arg, const char *pmu)
-{
-	const struct type_search *search = arg;
-	char path[PATH_MAX];
-	int64_t type;
-
-	if (!pmu_path(path, search->root, pmu, NULL, "type") || text_file_number(path, &type) ||
-	    type != search->type)
-		return 0;
-	snprintf(search->name, search->size, "%s", pmu);
-	return 1;
-}
-
-bool pmu_name(const char *root, uint32_t type, char *name, size_t size)
-{
-	struct type_search search = {root, type, name, size};
-
-	return text_folder_walk(root, entry_is_name, has_type, &search);
 }

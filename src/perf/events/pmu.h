@@ -6,10 +6,9 @@
 #define PERF_EVENTS_PMU_H
 
 #include "perf/events/event.h"
+#include "perf/machine/pmu_names.h"
 
 #include <stddef.h>
-
-#define PMU_ROOT "/sys/bus/event_source/devices"
 
 /* Terms in one event, its alias included. */
 #define PMU_TERMS_MAX 32
@@ -27,16 +26,10 @@ int pmu_encode(const char *root, const char *text, struct event *event, char why
  */
 int pmu_walk(const char *root, int (*fn)(void *arg, const char *name, const char *pmu), void *arg);
 
-/* Calls fn for the names of this machine's PMUs, likewise. */
-int pmu_walk_names(int (*fn)(void *arg, const char *name), void *arg);
-
 /*
  * Writes the terms of an event of the CPU's own PMU: "event=0x3c". Returns false if the PMU has no
  * event of this name.
  */
 bool pmu_event_terms(const char *root, const char *name, char *terms, size_t size);
-
-/* The name of the PMU of this type; false: none has it. */
-bool pmu_name(const char *root, uint32_t type, char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 #include "perf/machine/machine.h"
 
-#include "perf/events/pmu.h"
+#include "perf/machine/pmu_names.h"
 #include "base/text_file.h"
 
 #include <errno.h>
