@@ -78,14 +78,6 @@ static Elf_Scn *section_find(Elf *elf, enum dwarf_section section, const char *s
 	return elf_section_find(elf, SHT_PROGBITS, name, shdr);
 }
 
-bool dwarf_is_in(Elf *elf)
-{
-	GElf_Shdr shdr;
-	bool old;
-
-	return elf && section_find(elf, DWARF_INFO, "", &shdr, &old);
-}
-
 /* The size that an old compressed section will have: "ZLIB" and the highest byte first. */
 static uint64_t old_size(Elf_Scn *section)
 {

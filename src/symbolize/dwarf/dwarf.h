@@ -54,9 +54,6 @@ int dwarf_open_split(struct dwarf *dwarf, Elf *elf, size_t max);
 int dwarf_units_find(struct dwarf *dwarf);
 void dwarf_close(struct dwarf *dwarf);
 
-/* Whether the file has debug information of its own. */
-bool dwarf_is_in(Elf *elf);
-
 /* Subtracts steps from those that are left. Returns false if fewer are left. */
 static inline bool dwarf_step(struct dwarf *dwarf, uint64_t steps)
 {

@@ -1,6 +1,5 @@
 #include "symbolize/elf/debug_file.h"
 #include "symbolize/elf/debuginfod.h"
-#include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf_sections.h"
 #include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/target_file.h"
@@ -74,7 +73,7 @@ static bool crc_matches(int fd, uint32_t expected)
 static bool is_stripped(int fd)
 {
 	Elf *elf = elf_file_begin(fd);
-	bool stripped = !elf || (!elf_has_symtab(elf) && !dwarf_is_in(elf));
+	bool stripped = !elf || (!elf_has_symtab(elf) && !elf_has_dwarf(elf));
 
 	elf_end(elf);
 	return stripped;

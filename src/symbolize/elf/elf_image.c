@@ -1,6 +1,5 @@
 #include "symbolize/elf/elf_image.h"
 #include "symbolize/elf/debug_file.h"
-#include "symbolize/dwarf/dwarf.h"
 #include "symbolize/elf/elf_sections.h"
 
 #include <errno.h>
@@ -33,7 +32,7 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	if (image->main_fd >= 0)
 		image->main = elf_file_begin(image->main_fd);
-	if (!image->main || !elf_has_symtab(image->main) || !dwarf_is_in(image->main))
+	if (!image->main || !elf_has_symtab(image->main) || !elf_has_dwarf(image->main))
 		find_debug(image, table, module);
 	if (image->main || image->debug)
 		return 0;
@@ -43,7 +42,7 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 
 Elf *elf_image_dwarf(struct elf_image *image)
 {
-	bool in_main = image->main && dwarf_is_in(image->main);
+	bool in_main = image->main && elf_has_dwarf(image->main);
 	Elf *elf = in_main ? image->main : image->debug;
 
 	if (!elf || image->alt || image->only_own)

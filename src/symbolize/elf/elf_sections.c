@@ -29,6 +29,14 @@ bool elf_has_symtab(Elf *elf)
 	return elf_section_find(elf, SHT_SYMTAB, NULL, &shdr) != NULL;
 }
 
+bool elf_has_dwarf(Elf *elf)
+{
+	GElf_Shdr shdr;
+
+	return elf && (elf_section_find(elf, SHT_PROGBITS, ".debug_info", &shdr) ||
+	               elf_section_find(elf, SHT_PROGBITS, ".zdebug_info", &shdr));
+}
+
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr)
 {
 	return elf_section_next(elf, NULL, type, name, shdr);

@@ -13,8 +13,11 @@
 /* NULL: the file is none that libelf should be let loose on. */
 Elf *elf_file_begin(int fd);
 
-/* Else what names there are is .dynsym's. */
+/* Tells whether the file has a .symtab; without one its only names are those of .dynsym. */
 bool elf_has_symtab(Elf *elf);
+
+/* Tells whether the file has debug information, which old tools compress as .zdebug_info. */
+bool elf_has_dwarf(Elf *elf);
 
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);
