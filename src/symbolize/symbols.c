@@ -376,8 +376,8 @@ static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 
 static int query_anon(struct query *query, const struct module *module)
 {
-	const struct made_query made = {(uint32_t)module->window, query->offsets, query->n,
-	                                map_symbol, query};
+	const struct jit_query made = {(uint32_t)module->window, query->offsets, query->n,
+	                               map_symbol, query};
 	struct symbolizer *symbolizer = query->symbolizer;
 	int fd = jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);
 	int err = -ENOENT;

@@ -13,35 +13,10 @@
 #define SYMBOLIZE_SYMBOLS_H
 
 #include "symbolize/modules/module.h"
-#include "symbolize/elf/source.h"
+#include "symbolize/elf/symbol.h"
 #include "symbolize/modules/source_identity.h"
 
 #include <stdbool.h>
-
-/* A function of a module: the offsets [lo, hi). */
-struct symbol {
-	uint32_t lo, hi;
-	const char *name; /* demangled; NULL: only the bounds are known */
-	/*
-	 * The source of the offset, and those of the calls that were inlined there, innermost
-	 * first, with demangled function names. The function of the last one is this symbol. There
-	 * are none without debug information.
-	 */
-	const struct source *sources;
-	size_t nr_sources;
-};
-
-/* Called in ascending order of offsets, once per offset that lies in a function. */
-typedef int symbol_fn(void *arg, uint32_t offset, const struct symbol *symbol);
-
-/* A query for the names of JIT code. */
-struct made_query {
-	uint32_t window;         /* the high half of all addresses */
-	const uint32_t *offsets; /* their low halves, ascending and distinct */
-	size_t n;
-	symbol_fn *fn; /* stops with what it returns where that is not 0 */
-	void *arg;
-};
 
 struct symbolizer;
 

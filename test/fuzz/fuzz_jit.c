@@ -77,8 +77,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	assert(text);
 	addresses_find(&addresses, (const uint8_t *)text, strlen(text));
 	for (uint32_t window = 0; window < 2; window++) {
-		const struct made_query query = {window, addresses.at, addresses.nr, look,
-		                                 &addresses};
+		const struct jit_query query = {window, addresses.at, addresses.nr, look,
+		                                &addresses};
 
 		addresses.told = 0;
 		perf_map_lookup(text, &query);
@@ -92,8 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	addresses_find(&addresses, (const uint8_t *)text, size);
 	free(text);
 	for (uint32_t window = 0; window < 2; window++) {
-		const struct made_query query = {window, addresses.at, addresses.nr, look,
-		                                 &addresses};
+		const struct jit_query query = {window, addresses.at, addresses.nr, look,
+		                                &addresses};
 		uint64_t left = UINT64_MAX;
 
 		addresses.told = 0;

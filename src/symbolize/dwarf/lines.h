@@ -9,7 +9,7 @@
 #define SYMBOLIZE_DWARF_LINES_H
 
 #include "symbolize/elf/elf_image.h"
-#include "symbolize/elf/source.h"
+#include "symbolize/elf/symbol.h"
 #include "symbolize/elf/symbol_table.h"
 
 struct lines;

@@ -189,7 +189,7 @@ static bool source_find(struct jitdump *dump, uint32_t offset, struct source *so
 }
 
 static int codes_tell(struct jitdump *dump, const struct claims *claims,
-                      const struct made_query *query)
+                      const struct jit_query *query)
 {
 	struct source source;
 	struct symbol symbol;
@@ -211,7 +211,7 @@ static int codes_tell(struct jitdump *dump, const struct claims *claims,
 	return err;
 }
 
-static int codes_lookup(struct jitdump *dump, struct claims *claims, const struct made_query *query)
+static int codes_lookup(struct jitdump *dump, struct claims *claims, const struct jit_query *query)
 {
 	struct symbol symbol;
 	size_t i = dump->nr;
@@ -222,7 +222,7 @@ static int codes_lookup(struct jitdump *dump, struct claims *claims, const struc
 	return codes_tell(dump, claims, query);
 }
 
-int jitdump_lookup(int fd, const struct made_query *query, uint64_t *left)
+int jitdump_lookup(int fd, const struct jit_query *query, uint64_t *left)
 {
 	struct jitdump *dump = calloc(1, sizeof(*dump));
 	struct claims claims = {0};

@@ -11,7 +11,7 @@
 #define SYMBOLIZE_JIT_JITDUMP_H
 
 #include "symbolize/modules/module.h"
-#include "symbolize/symbols.h"
+#include "symbolize/elf/symbol.h"
 
 /*
  * The files of the processes of a run, opened when their mapping is recorded, as later a container
@@ -35,6 +35,6 @@ int jitdump_files_find(const struct jitdump_files *files, pid_t pid);
  * Answers from the file. 0, -ENOENT: it names no code, -ENOMEM, or what the query's fn returned.
  * left is how many bytes may still be read; -EFBIG: that is not enough.
  */
-int jitdump_lookup(int fd, const struct made_query *query, uint64_t *left);
+int jitdump_lookup(int fd, const struct jit_query *query, uint64_t *left);
 
 #endif

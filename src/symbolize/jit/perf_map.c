@@ -174,8 +174,7 @@ static void text_claim(struct claims *claims, char *text, uint32_t window)
 	}
 }
 
-static int claims_tell(const struct claims *claims, const char *text,
-                       const struct made_query *query)
+static int claims_tell(const struct claims *claims, const char *text, const struct jit_query *query)
 {
 	struct symbol symbol = {0};
 	size_t i;
@@ -188,7 +187,7 @@ static int claims_tell(const struct claims *claims, const char *text,
 	return err;
 }
 
-int perf_map_lookup(char *text, const struct made_query *query)
+int perf_map_lookup(char *text, const struct jit_query *query)
 {
 	struct claims claims;
 	int err = claims_init(&claims, query->offsets, query->n);

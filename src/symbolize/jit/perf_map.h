@@ -7,7 +7,7 @@
 #define SYMBOLIZE_JIT_PERF_MAP_H
 
 #include "symbolize/modules/module.h"
-#include "symbolize/symbols.h"
+#include "symbolize/elf/symbol.h"
 
 /*
  * Finds the user who may name the code of a process, and the process's number in the name of its
@@ -44,6 +44,6 @@ void perf_map_folders_close(struct perf_map_folders *folders);
 char *perf_map_read(const struct module *module, uint64_t *left);
 
 /* Answers from the text, which is changed. 0, -ENOMEM, or what the query's fn returned. */
-int perf_map_lookup(char *text, const struct made_query *query);
+int perf_map_lookup(char *text, const struct jit_query *query);
 
 #endif

@@ -261,7 +261,7 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 static int look_up(char *text, uint32_t window, const uint32_t *offsets, size_t n,
                    struct told *told)
 {
-	const struct made_query query = {window, offsets, n, tell, told};
+	const struct jit_query query = {window, offsets, n, tell, told};
 
 	return perf_map_lookup(text, &query);
 }
