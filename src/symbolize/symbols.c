@@ -1,6 +1,7 @@
 #include "symbolize/symbols.h"
 #include "symbolize/elf/elf_symbols.h"
 #include "symbolize/jit/jitdump.h"
+#include "symbolize/modules/jitdump_files.h"
 #include "symbolize/modules/kernel_code.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/elf/language_names.h"

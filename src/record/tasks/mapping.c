@@ -1,6 +1,6 @@
 #include "record/tasks/mapping.h"
 
-#include "symbolize/jit/jitdump.h"
+#include "symbolize/modules/jitdump_files.h"
 #include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/moved_code.h"
 

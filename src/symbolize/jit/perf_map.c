@@ -1,7 +1,7 @@
 #include "symbolize/jit/perf_map.h"
 #include "symbolize/elf/range_claims.h"
-#include "base/proc_status.h"
 #include "symbolize/modules/target_file.h"
+#include "symbolize/modules/target_folders.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,78 +11,6 @@
 #include <unistd.h>
 
 #define MAX_PERF_MAP (256u << 20)
-#define MAX_FOLDERS \
-	(sizeof(((struct perf_map_folders *)NULL)->folders) / sizeof(struct perf_map_folder))
-
-void perf_map_owner(pid_t pid, uid_t *uid, pid_t *ns_pid)
-{
-	char path[64], line[256];
-	FILE *status;
-	pid_t inner;
-
-	/* Root's recorder must not take somebody's word for the code of an unknown process. */
-	*uid = geteuid() ? geteuid() : (uid_t)-1;
-	*ns_pid = pid;
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	status = fopen(path, "re");
-	while (status && fgets(line, sizeof(line), status)) {
-		if (!strncmp(line, "Uid:", 4))
-			sscanf(line, "Uid: %*u %u", uid);
-		else if ((inner = proc_status_inner_number(line)))
-			*ns_pid = inner;
-	}
-	if (status)
-		fclose(status);
-}
-
-static struct perf_map_folder *folder_known(struct perf_map_folders *folders, const struct stat *st)
-{
-	struct perf_map_folder *folder = folders->folders;
-
-	for (unsigned i = 0; i < folders->nr; i++, folder++)
-		if (folder->dev == st->st_dev && folder->ino == st->st_ino)
-			return folder;
-	return NULL;
-}
-
-static struct perf_map_folder *folder_add(struct perf_map_folders *folders, int fd)
-{
-	struct perf_map_folder *folder = folders->folders + folders->nr;
-	struct stat st;
-
-	if (folders->nr == MAX_FOLDERS || fstat(fd, &st))
-		return NULL;
-	*folder = (struct perf_map_folder){st.st_dev, st.st_ino, fd};
-	folders->nr++;
-	return folder;
-}
-
-const struct perf_map_folder *perf_map_folder(struct perf_map_folders *folders, pid_t pid)
-{
-	struct perf_map_folder *folder;
-	struct stat theirs, ours;
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp", pid);
-	if (stat(path, &theirs) || stat("/tmp", &ours) ||
-	    (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino))
-		return NULL;
-	folder = folder_known(folders, &theirs);
-	if (folder)
-		return folder;
-	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	folder = fd < 0 ? NULL : folder_add(folders, fd);
-	if (fd >= 0 && !folder)
-		close(fd);
-	return folder;
-}
-
-void perf_map_folders_close(struct perf_map_folders *folders)
-{
-	while (folders->nr)
-		close(folders->folders[--folders->nr].fd);
-}
 
 static char *read_trusted(const char *path, uid_t uid, uint64_t *left)
 {

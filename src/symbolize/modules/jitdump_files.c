@@ -1,5 +1,5 @@
-#include "symbolize/jit/jitdump.h"
-#include "symbolize/jit/perf_map.h"
+#include "symbolize/modules/jitdump_files.h"
+#include "symbolize/modules/target_folders.h"
 #include "symbolize/modules/target_file.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static bool trusted(int fd, const struct stat *st, const struct module_file *fil
 	pid_t ns_pid;
 	uid_t uid;
 
-	perf_map_owner(file->pid, &uid, &ns_pid);
+	target_owner(file->pid, &uid, &ns_pid);
 	if (st->st_uid != uid && st->st_uid != 0)
 		return false;
 	return !file->ino || target_file_maps_as(fd, st, file->dev, file->ino);

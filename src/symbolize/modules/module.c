@@ -135,7 +135,7 @@ void module_table_free(struct module_table *table)
 	files_aside_free(table->aside);
 	kernel_code_fini(&table->kernel_code);
 	jitdump_files_close(&table->jitdumps);
-	perf_map_folders_close(&table->folders);
+	target_folders_close(&table->folders);
 	peer_memory_free(table->memory);
 	free(table->entries);
 	module_index_fini(&table->index);
@@ -490,8 +490,8 @@ struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t
 	table->nr_anon++;
 	if (!pid)
 		return &entry->module;
-	perf_map_owner(pid, &entry->module.uid, &entry->module.ns_pid);
-	entry->module.folder = perf_map_folder(&table->folders, pid);
+	target_owner(pid, &entry->module.uid, &entry->module.ns_pid);
+	entry->module.folder = target_folder(&table->folders, pid);
 	return &entry->module;
 }
 

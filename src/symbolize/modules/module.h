@@ -36,7 +36,7 @@ struct module {
 	                 latest to map it; debug files of its container are found by it */
 	uid_t uid;    /* MODULE_ANON: the owner of the process, who alone may name its code */
 	pid_t ns_pid; /* MODULE_ANON: pid as the process itself knows it, in its container */
-	const struct perf_map_folder *folder; /* MODULE_ANON: its /tmp; NULL: ours */
+	const struct target_folder *folder; /* MODULE_ANON: its /tmp; NULL: ours */
 	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
 	struct segment segments[MODULE_MAX_SEGMENTS];
 	void *unwind; /* the unwinder's: its rules for this module; see unwind.h */

@@ -6,12 +6,12 @@
 #define SYMBOLIZE_MODULES_MODULE_ENTRY_H
 
 #include "symbolize/modules/files_aside.h"
-#include "symbolize/jit/jitdump.h"
+#include "symbolize/modules/jitdump_files.h"
 #include "symbolize/modules/kernel_code.h"
 #include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/module_index.h"
 #include "symbolize/modules/peer_memory.h"
-#include "symbolize/jit/perf_map.h"
+#include "symbolize/modules/target_folders.h"
 
 struct entry {
 	struct module module;
@@ -37,7 +37,7 @@ struct module_table {
 	unsigned nr_pieces; /* modules of pieces of the kernel's code */
 	struct kernel_code kernel_code;
 	struct jitdump_files jitdumps;
-	struct perf_map_folders folders;
+	struct target_folders folders;
 	struct peer_memory *memory;
 	const struct debug_places *places; /* or NULL */
 	bool only_own_files;
