@@ -210,6 +210,8 @@ struct trace_thread {
 };
 static_assert(sizeof(struct trace_thread) == 40, "fixed by the format");
 
+#define TRACE_MAX_COMMANDS (1 << 13)
+
 /* Totals of a command over all its tasks, those without a surviving sample included. */
 struct trace_command {
 	uint32_t comm;  /* string */

@@ -1,6 +1,6 @@
 #include "hmb/arena.h"
 #include "hmb/lambda.h"
-#include "trace/live/tables.h"
+#include "trace/format.h"
 #include "trace/trace_file.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ static const char *check_sizes(const struct trace *trace)
 /* Each may be a row of what was not sampled, which is looked for among all of them. */
 static const char *check_commands(const struct trace *trace)
 {
-	return trace->sections[TRACE_COMMANDS].nr > TABLES_MAX_COMMANDS
+	return trace->sections[TRACE_COMMANDS].nr > TRACE_MAX_COMMANDS
 	               ? "it has more commands than are recorded"
 	               : NULL;
 }

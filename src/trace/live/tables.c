@@ -11,7 +11,7 @@
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 #define ARENA_START   ((size_t)1 << 20)  /* enough bins to work with */
 
-#define NR_COMMAND_SLOTS (2 * TABLES_MAX_COMMANDS)
+#define NR_COMMAND_SLOTS (2 * TRACE_MAX_COMMANDS)
 #define OTHER_COMMANDS   "[other commands]"
 /* Bounds the private memory that finds a string again. */
 #define MAX_STRINGS (1 << 18)
@@ -33,7 +33,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_STREAMS] = {sizeof(struct trace_stream), TABLES_MAX_STREAMS},
 		[TRACE_MODULES] = {sizeof(struct trace_module), TABLES_MAX_MODULES},
 		[TRACE_THREADS] = {sizeof(struct trace_thread), TABLES_MAX_THREADS},
-		[TRACE_COMMANDS] = {sizeof(struct trace_command), TABLES_MAX_COMMANDS},
+		[TRACE_COMMANDS] = {sizeof(struct trace_command), TRACE_MAX_COMMANDS},
 		[TRACE_REGIONS] = {sizeof(struct trace_region), TABLES_MAX_REGIONS},
 		[TRACE_COMMS] = {sizeof(struct trace_comm), TABLES_MAX_COMMS},
 		[TRACE_MEMBERS] = {sizeof(uint32_t), TABLES_MAX_MEMBERS},
@@ -157,7 +157,7 @@ static int reserve_fixed(struct tables *tables)
 		err = reserve_first(tables);
 	if (!err)
 		err = table_reserve(tables, TRACE_COMMANDS,
-		                    TABLES_MAX_COMMANDS * sizeof(struct trace_command));
+		                    TRACE_MAX_COMMANDS * sizeof(struct trace_command));
 	return err;
 }
 
@@ -385,7 +385,7 @@ uint32_t tables_string(struct tables *tables, const char *string)
 
 uint32_t tables_comm(struct tables *tables, const char *comm)
 {
-	bool full = tables->header->nr[TRACE_COMMANDS] == TABLES_MAX_COMMANDS;
+	bool full = tables->header->nr[TRACE_COMMANDS] == TRACE_MAX_COMMANDS;
 	uint32_t known;
 
 	if (full && !string_pool_find(&tables->strings, comm, &known))
@@ -474,7 +474,7 @@ struct trace_command *tables_command(struct tables *tables, uint32_t comm)
 	command = table_grow(tables, TRACE_COMMANDS);
 	if (!command)
 		return table_entry(tables, TRACE_COMMANDS, nr - 1);
-	if (nr + 1 == TABLES_MAX_COMMANDS)
+	if (nr + 1 == TRACE_MAX_COMMANDS)
 		comm = tables_string(tables, OTHER_COMMANDS);
 	else
 		*slot = (uint16_t)(nr + 1);

@@ -26,7 +26,6 @@
 #define TABLES_MAX_STREAMS   (1 << 16)
 #define TABLES_MAX_MODULES   (1 << 16)
 #define TABLES_MAX_THREADS   (1 << 16)
-#define TABLES_MAX_COMMANDS  (1 << 13)
 #define TABLES_MAX_STRINGS   (8 << 20) /* bytes */
 #define TABLES_MAX_REGIONS   (1 << 14)
 #define TABLES_MAX_COMMS     (1 << 16)

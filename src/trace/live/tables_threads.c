@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Own slots leave room for one shared slot of every command. */
-#define MAX_OWN (TABLES_MAX_THREADS - TABLES_MAX_COMMANDS)
+#define MAX_OWN (TABLES_MAX_THREADS - TRACE_MAX_COMMANDS)
 /* So many of these find memory when it is refused, for own slots leave it to them. */
 #define SPARE 64
 
@@ -13,7 +13,7 @@ int threads_init(struct threads *threads)
 {
 	threads->states = calloc(TABLES_MAX_THREADS, sizeof(*threads->states));
 	threads->unused = calloc(TABLES_MAX_THREADS, sizeof(*threads->unused));
-	threads->shared = calloc(TABLES_MAX_COMMANDS, sizeof(*threads->shared));
+	threads->shared = calloc(TRACE_MAX_COMMANDS, sizeof(*threads->shared));
 	return threads->states && threads->unused && threads->shared ? 0 : -ENOMEM;
 }
 

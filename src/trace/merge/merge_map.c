@@ -16,7 +16,7 @@ int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *
 	                          .nr_inputs = nr_inputs,
 	                          .nr_modules = 1};
 	map->blocks = calloc(nr_inputs + 1UL, sizeof(*map->blocks));
-	map->commands_met = calloc(TABLES_MAX_COMMANDS, sizeof(*map->commands_met));
+	map->commands_met = calloc(TRACE_MAX_COMMANDS, sizeof(*map->commands_met));
 	return map->blocks && map->commands_met ? 0 : -ENOMEM;
 }
 

@@ -142,13 +142,13 @@ static void commands_have_a_stand_in(void **state)
 
 	first->tasks = 1;
 	assert_ptr_equal(tables_command(tables, 7), first);
-	for (uint32_t comm = 100; comm < 100 + 2 * TABLES_MAX_COMMANDS; comm++) {
+	for (uint32_t comm = 100; comm < 100 + 2 * TRACE_MAX_COMMANDS; comm++) {
 		last = tables_command(tables, comm);
 		last->tasks++;
 	}
-	assert_int_equal(tables_section(tables, TRACE_COMMANDS).nr, TABLES_MAX_COMMANDS);
+	assert_int_equal(tables_section(tables, TRACE_COMMANDS).nr, TRACE_MAX_COMMANDS);
 	assert_string_equal(tables_string_at(tables, last->comm), "[other commands]");
-	assert_int_equal(last->tasks, TABLES_MAX_COMMANDS + 2);
+	assert_int_equal(last->tasks, TRACE_MAX_COMMANDS + 2);
 	assert_ptr_equal(tables_command(tables, 7), first);
 	assert_int_equal(first->tasks, 1);
 	tables_free(tables);
@@ -222,7 +222,7 @@ static void too_many_tasks_share(void **state)
 	tables_thread_stored(tables, other, 3, 63);
 	tables_thread_ended(tables, other, 5);
 	assert_int_equal(tables_thread(tables, other)->flags, TRACE_THREAD_FOLDED);
-	assert_int_equal(tables_run(tables)->folded_threads, TABLES_MAX_COMMANDS + 2);
+	assert_int_equal(tables_run(tables)->folded_threads, TRACE_MAX_COMMANDS + 2);
 	tables_free(tables);
 }
 

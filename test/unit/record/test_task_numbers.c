@@ -201,11 +201,11 @@ static void test_names_without_end(void **state)
 	struct world *world = *state;
 	char comm[16];
 
-	for (int i = 0; i < 2 * TABLES_MAX_COMMANDS; i++) {
+	for (int i = 0; i < 2 * TRACE_MAX_COMMANDS; i++) {
 		snprintf(comm, sizeof(comm), "name%d", i);
 		named(world, LEADER, LEADER, comm, false);
 	}
-	assert_true(tables_section(world->tables, TRACE_STRINGS).nr < TABLES_MAX_COMMANDS * 12);
+	assert_true(tables_section(world->tables, TRACE_STRINGS).nr < TRACE_MAX_COMMANDS * 12);
 	assert_string_equal(comm_at(world, tasks_of_sample(&world->tasks, LEADER, LEADER)->comm),
 	                    "[other commands]");
 	named(world, LEADER, LEADER, "name7", false);

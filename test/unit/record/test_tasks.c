@@ -383,7 +383,7 @@ static void a_thread_with_endless_names_has_few_entries(void **state)
 		shared += !!(tables_thread(w->tables, i)->flags & TRACE_THREAD_FOLDED);
 	}
 	assert_int_equal(own, TASK_MAX_NAMES);
-	assert_in_range(shared, 1, TABLES_MAX_COMMANDS);
+	assert_in_range(shared, 1, TRACE_MAX_COMMANDS);
 	assert_true(tables_run(w->tables)->folded_threads > 0);
 }
 

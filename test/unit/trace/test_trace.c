@@ -854,11 +854,11 @@ static void strings_have_an_end(void **state)
 /* No recorder has more, and what looks for one of them looks at all. */
 static void commands_have_an_end(void **state)
 {
-	static const struct trace_command commands[TABLES_MAX_COMMANDS + 1];
+	static const struct trace_command commands[TRACE_MAX_COMMANDS + 1];
 
 	(void)state;
 	assert_string_equal(
-		one_too_many(TRACE_COMMANDS, commands, TABLES_MAX_COMMANDS, sizeof(*commands)),
+		one_too_many(TRACE_COMMANDS, commands, TRACE_MAX_COMMANDS, sizeof(*commands)),
 		"it has more commands than are recorded");
 }
 
