@@ -1,6 +1,5 @@
 #include "record/sample_stack.h"
 
-#include "record/branch_stack.h"
 #include "symbolize/unwind/arch.h"
 #include "base/access_class.h"
 
@@ -152,6 +151,28 @@ static void end_chain(struct sample_stack *s, unsigned first, unsigned max)
 		add_truncated(s, max < s->config->stack.max ? STACK_CUT_KERNEL_MAX : STACK_CUT_MAX);
 	else if (nr && unwinder_chain_cut(s->unwinder, s->frames + first, nr, &why))
 		add_truncated(s, why);
+}
+
+unsigned branch_stack(const struct record *record, unsigned remembered, uint64_t *addresses,
+                      unsigned max, bool *cut)
+{
+	const struct perf_branch_entry *branches = record->sample.branches;
+	size_t nr_branches = record->sample.nr_branches, taken = 0;
+	bool user = false;
+	unsigned nr = 0;
+
+	for (size_t i = 0; i < record->sample.chain_size && nr < max && !user; i++) {
+		uint64_t address = record->sample.chain[i];
+
+		if (record_is_mark(address))
+			continue;
+		user = !(address >> 63);
+		addresses[nr++] = address;
+	}
+	for (; user && taken < nr_branches && nr < max; taken++)
+		addresses[nr++] = branches[taken].from;
+	*cut = nr_branches >= remembered || taken < nr_branches;
+	return nr;
 }
 
 static void add_branches(struct sample_stack *s, const struct space *space,

@@ -23,6 +23,14 @@ struct sample_stack {
 	unsigned nr;
 };
 
+/*
+ * Writes at most max addresses, leaf first: the call chain down to the interrupted user address,
+ * then the addresses of the calls that the processor remembers. Returns their number. cut: callers
+ * may be missing, because the processor remembers no more branches or max was reached.
+ */
+unsigned branch_stack(const struct record *record, unsigned remembered, uint64_t *addresses,
+                      unsigned max, bool *cut);
+
 /* Returns the length from which on a call chain has been cut, by the configuration or by the
  * kernel. */
 unsigned stack_longest_chain(const struct record_config *config, const struct sampler *sampler);

@@ -1,6 +1,6 @@
 #include "record/session.h"
 
-#include "record/calls/preload_path.h"
+#include "record/calls/calls_socket.h"
 #include "record/save.h"
 #include "record/summary.h"
 #include "perf/machine/permission.h"

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <libgen.h>
 #include <linux/filter.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD"
+#define LIBRARY "libadaptrace-mpi.so"
 
 static int make_key(char key[RING_KEY_SIZE + 1])
 {
@@ -181,4 +183,31 @@ bool calls_socket_answer(const struct calls_socket *s, struct calls_asker *asker
 	control.header.cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(&control.header), &memory, sizeof(memory));
 	return sendmsg(s->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+/* --- the library ------------------------------------------------------------------------------ */
+
+static int try(char path[PATH_MAX], const char *folder, const char *below)
+{
+	if (snprintf(path, PATH_MAX, "%s/%s" LIBRARY, folder, below) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return access(path, R_OK) ? -ENOENT : 0;
+}
+
+int preload_path(char path[PATH_MAX])
+{
+	char self[PATH_MAX], *folder;
+	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	int err;
+
+	if (size < 0)
+		return -errno;
+	self[size] = '\0';
+	folder = dirname(self);
+	err = try(path, folder, "");
+	if (err)
+		err = try(path, folder, "../lib/adaptrace/");
+	if (!err && strpbrk(path, ": \t\n"))
+		err = -EINVAL;
+	return err;
 }

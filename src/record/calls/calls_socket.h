@@ -7,6 +7,7 @@
 
 #include "preload/call_ring.h"
 
+#include <limits.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -26,6 +27,13 @@ struct calls_asker {
 /* Returns 0, or -errno: then there is nothing to close. */
 int calls_socket_open(struct calls_socket *socket);
 void calls_socket_close(struct calls_socket *socket);
+
+/*
+ * Finds the library that runs inside targets, beside the executable or in ../lib/adaptrace from
+ * there. Returns 0; -ENOENT if it is not
+ * there; -EINVAL if its path has a character at which LD_PRELOAD would be cut.
+ */
+int preload_path(char path[PATH_MAX]);
 
 /*
  * Returns a copy of the environment that makes a target and all its children load the library and

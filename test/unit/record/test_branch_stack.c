@@ -1,5 +1,5 @@
 #include "cases.h"
-#include "record/branch_stack.h"
+#include "record/sample_stack.h"
 
 static const struct perf_branch_entry calls[] = {{.from = 0x1010, .to = 0x1000},
                                                  {.from = 0x2020, .to = 0x2000},
