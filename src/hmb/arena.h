@@ -20,6 +20,8 @@
 #ifndef HMB_ARENA_H
 #define HMB_ARENA_H
 
+#include "hmb/limits.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,8 +34,7 @@
 #define BIN_UNIT  256
 #define NODE_UNIT 16
 
-#define BIN_NONE  UINT32_MAX
-#define NODE_NONE 0 /* the arena starts with a bin header, never with a node */
+#define BIN_NONE UINT32_MAX
 
 enum bin_use {
 	BIN_FREE, /* never used yet, or given back singly */

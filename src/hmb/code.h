@@ -60,15 +60,14 @@
 #include "hmb/arena.h"
 #include "hmb/counter_code.h"
 
-#define CODE_MAX_PAIRS      4096
-#define CODE_MAX_LEAVES     2048
-#define CODE_BLOCKS         64
-#define CODE_MODULES        4
-#define CODE_MAX_SITES      256
-#define CODE_STREAMS        256 /* that are told apart, by their low bits */
-#define CODE_VICINITIES     88
-#define CODE_MAX_RECORD     64 /* no record is longer, but for its counters */
-#define CODE_MAX_TIME_SHIFT 40
+#define CODE_MAX_PAIRS  4096
+#define CODE_MAX_LEAVES 2048
+#define CODE_BLOCKS     64
+#define CODE_MODULES    4
+#define CODE_MAX_SITES  256
+#define CODE_STREAMS    256 /* that are told apart, by their low bits */
+#define CODE_VICINITIES 88
+#define CODE_MAX_RECORD 64 /* no record is longer, but for its counters */
 
 enum code_where { WHERE_PAIR, WHERE_CONTEXT, WHERE_RAW, WHERE_SWITCH };
 

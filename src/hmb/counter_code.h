@@ -26,11 +26,12 @@
 #ifndef HMB_COUNTER_CODE_H
 #define HMB_COUNTER_CODE_H
 
+#include "hmb/limits.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTER_MAX     9   /* totals of a sample: the sampled event's own, eight others */
 #define COUNTER_STREAMS 256 /* of which a bin remembers the totals */
 
 /* No record takes more bytes, the shifts included. */

@@ -28,12 +28,14 @@
 #ifndef HMB_HMB_H
 #define HMB_HMB_H
 
-#include "hmb/call_code.h"
 #include "hmb/cct.h"
-#include "hmb/code.h"
 #include "hmb/lambda.h"
 
-#define HMB_MAX_KINDS 32
+struct call;
+struct call_encoder;
+struct call_requests;
+struct code_encoder;
+struct counter_scale;
 
 enum hmb_shape {
 	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */

@@ -6,7 +6,7 @@
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
-#include "hmb/code.h"
+#include "hmb/limits.h"
 #include "trace/format.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 #include "trace/trace_calls.h"
+#include "hmb/call_code.h"
 #include "trace/call_regroup.h"
 #include "base/array.h"
 

@@ -6,7 +6,7 @@
 #ifndef TRACE_TRACE_CALLS_H
 #define TRACE_TRACE_CALLS_H
 
-#include "hmb/call_code.h"
+#include "hmb/call.h"
 #include "base/scratch.h"
 #include "trace/trace.h"
 

@@ -2,6 +2,7 @@
 #ifndef TRACE_TRACE_FILE_H
 #define TRACE_TRACE_FILE_H
 
+#include "hmb/arena.h"
 #include "trace/trace.h"
 
 #define TRACE_MAX_CPUS   (1 << 16) /* CPUs above use the event's period */

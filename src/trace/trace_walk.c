@@ -1,4 +1,5 @@
 #include "trace/trace_file.h"
+#include "hmb/code.h"
 #include "trace/trace_places.h"
 #include "base/time_heap.h"
 #include "base/access_class.h"

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "hmb/call_code.h"
 #include "bench.h"
 #include "program.h"
 #include "raw_records.h"

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hmb/call_code.h"
 #include "trace/write/trace_write.h"
 #include "symbolize/modules/module.h"
 #include "random.h"

@@ -1,4 +1,5 @@
 #include "cli/record/options.h"
+#include "hmb/arena.h"
 
 #include "cli/record/events.h"
 #include "cli/foreign_options.h"

@@ -8,7 +8,7 @@
 #ifndef RECORD_TASKS_COUNTER_SUMS_H
 #define RECORD_TASKS_COUNTER_SUMS_H
 
-#include "hmb/counter_code.h"
+#include "hmb/limits.h"
 #include "perf/sampler/sampler.h"
 
 #include <assert.h>

@@ -11,6 +11,7 @@
 #ifndef TRACE_MERGE_MERGE_COUNTERS_H
 #define TRACE_MERGE_MERGE_COUNTERS_H
 
+#include "hmb/arena.h"
 #include "trace/merge/merge_map.h"
 
 struct merge_counters {

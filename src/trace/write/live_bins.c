@@ -1,4 +1,6 @@
 #include "trace/write/live_bins.h"
+#include "hmb/code.h"
+#include "hmb/call_code.h"
 
 #include <errno.h>
 #include <stdlib.h>

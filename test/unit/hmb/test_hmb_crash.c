@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "hmb/code.h"
 #include "hmb/arena_snapshot.h"
 
 /*

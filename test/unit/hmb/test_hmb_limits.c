@@ -1,3 +1,4 @@
+#include "hmb/code.h"
 #include "cases.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+#include "hmb/call_code.h"
 #include "cases.h"
 
 #include <stdlib.h>

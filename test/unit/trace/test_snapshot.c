@@ -1,4 +1,6 @@
 /* Snapshots of a recorder whose levels go while they are made. */
+#include "hmb/call_code.h"
+#include "hmb/code.h"
 #include "cases.h"
 
 #include <limits.h>
