@@ -35,6 +35,8 @@ class Table:
             elif kind == "files":
                 folder, _, names = rest.partition(":")
                 self.names[folder] = set(names.split())
+                self.public = self.public or set()
+                self.public |= {f"{folder}/{name}.h" for name in names.split()}
             elif kind == "except":
                 self.excepted.add(tuple(rest.replace("->", " ").split()))
             elif kind == "circle":
