@@ -1,5 +1,6 @@
 #include "symbolize/modules/module_code.h"
 
+#include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/source_identity.h"
 
 #include <elf.h>
@@ -21,7 +22,7 @@ static int read_machine(int fd, unsigned *machine)
 	return 0;
 }
 
-/* before: 0: whenever it was. */
+/* before: 0 permits changes at any time. */
 static int check_time(struct module_code *code, int fd, int64_t before)
 {
 	struct stat st;
@@ -32,19 +33,19 @@ static int check_time(struct module_code *code, int fd, int64_t before)
 	return before && (st.st_mtim.tv_sec >= before || st.st_ctim.tv_sec >= before) ? -ESTALE : 0;
 }
 
-static int read_bytes(struct module_code *code, int fd, const struct module *module, uint64_t lo,
+static int read_bytes(struct module_code *code, const struct mapped_file *file, uint64_t lo,
                       uint64_t hi)
 {
-	const struct segment *segment = module->segments;
+	const struct segment *segment = file->headers.segments;
 	unsigned i = 0;
 	ssize_t got;
 
-	while (i < module->nr_segments &&
+	while (i < file->headers.nr_segments &&
 	       (lo < segment->vaddr || lo - segment->vaddr >= segment->size)) {
 		segment++;
 		i++;
 	}
-	if (i == module->nr_segments || hi <= lo)
+	if (i == file->headers.nr_segments || hi <= lo)
 		return -ENODATA;
 	code->size = hi - lo < MODULE_CODE_MAX ? hi - lo : MODULE_CODE_MAX;
 	if (code->size > segment->size - (lo - segment->vaddr))
@@ -52,7 +53,8 @@ static int read_bytes(struct module_code *code, int fd, const struct module *mod
 	code->bytes = malloc(code->size);
 	if (!code->bytes)
 		return -ENOMEM;
-	got = pread(fd, code->bytes, code->size, (off_t)(segment->offset + (lo - segment->vaddr)));
+	got = pread(file->fd, code->bytes, code->size,
+	            (off_t)(segment->offset + (lo - segment->vaddr)));
 	code->size = got > 0 ? (size_t)got : 0;
 	if (code->size)
 		return 0;
@@ -64,19 +66,18 @@ static int read_bytes(struct module_code *code, int fd, const struct module *mod
 int module_code_read(struct module_code *code, const char *path, const struct build_id *build_id,
                      int64_t before, uint64_t lo, uint64_t hi)
 {
-	const struct module_file file = {.path = path, .build_id = *build_id};
-	struct module_table *table = module_table_new();
-	struct module *module = table ? module_table_file(table, &file) : NULL;
-	int fd = module ? module_fd(table, module) : -1;
-	int err = !module ? -ENOMEM : fd < 0 ? -errno : 0;
+	const struct module_file said = {.path = path, .build_id = *build_id};
+	struct mapped_file file;
+	int err = mapped_file_open(&file, &said, NULL);
 
 	*code = (struct module_code){0};
+	if (err)
+		return err;
+	err = check_time(code, file.fd, build_id->size ? 0 : before);
 	if (!err)
-		err = check_time(code, fd, build_id->size ? 0 : before);
+		err = read_machine(file.fd, &code->machine);
 	if (!err)
-		err = read_machine(fd, &code->machine);
-	if (!err)
-		err = read_bytes(code, fd, module, lo, hi);
-	module_table_free(table);
+		err = read_bytes(code, &file, lo, hi);
+	close(file.fd);
 	return err;
 }
