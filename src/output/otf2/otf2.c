@@ -47,60 +47,7 @@ static OTF2_FlushType always_flush(void *data, OTF2_FileType type, OTF2_Location
 	return OTF2_FLUSH;
 }
 
-void otf2_check(struct archive *archive, OTF2_ErrorCode code)
-{
-	if (archive->err || code == OTF2_SUCCESS)
-		return;
-	archive->err = code == OTF2_ERROR_ENOSPC                                          ? -ENOSPC
-	               : code == OTF2_ERROR_EDQUOT                                        ? -EDQUOT
-	               : code == OTF2_ERROR_EACCES                                        ? -EACCES
-	               : code == OTF2_ERROR_EMFILE                                        ? -EMFILE
-	               : code == OTF2_ERROR_ENOMEM || code == OTF2_ERROR_MEM_ALLOC_FAILED ? -ENOMEM
-	                                                                                  : -EIO;
-	if (archive->err == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
-		archive->err = -ENOSPC;
-}
-
-void otf2_tick(struct archive *archive)
-{
-	if (!archive->err)
-		archive->err = convert_tick(archive->conversion);
-}
-
-bool otf2_failed(struct archive *archive, const void *pointer)
-{
-	if (!pointer && !archive->err)
-		archive->err = -ENOMEM;
-	return archive->err;
-}
-
-/* --- markers ---------------------------------------------------------------------------------- */
-
-static bool open_markers(struct archive *archive)
-{
-	if (archive->markers || archive->err)
-		return !archive->err;
-	archive->markers = OTF2_Archive_GetMarkerWriter(archive->otf2);
-	if (otf2_failed(archive, archive->markers))
-		return false;
-	otf2_check(archive, OTF2_MarkerWriter_WriteDefMarker(archive->markers, 0, "adaptrace",
-	                                                     "reduction", OTF2_SEVERITY_NONE));
-	otf2_check(archive, OTF2_MarkerWriter_WriteDefMarker(archive->markers, 1, "adaptrace",
-	                                                     "program", OTF2_SEVERITY_NONE));
-	return true;
-}
-
-void otf2_write_marker(struct archive *archive, uint64_t time, uint32_t location, const char *text)
-{
-	bool all = location == PLAN_NONE;
-
-	if (open_markers(archive))
-		otf2_check(archive,
-		           OTF2_MarkerWriter_WriteMarker(archive->markers, time, 0, all ? 0 : 1,
-		                                         all ? OTF2_MARKER_SCOPE_GLOBAL
-		                                             : OTF2_MARKER_SCOPE_LOCATION,
-		                                         all ? 0 : location, text));
-}
+/* --- reductions ------------------------------------------------------------------------------- */
 
 static void write_reductions(struct archive *archive)
 {

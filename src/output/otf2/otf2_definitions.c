@@ -1,43 +1,5 @@
 #include "output/otf2/otf2_archive.h"
 
-#include "output/text/escape.h"
-
-#include <errno.h>
-#include <stdlib.h>
-
-/* --- strings ---------------------------------------------------------------------------------- */
-
-/* A new string; its number is free of gaps, and 0 is the empty one. */
-uint32_t otf2_add_string(struct archive *archive, const char *text)
-{
-	char *copy;
-
-	if (!*text && archive->nr_strings)
-		return 0;
-	copy = escape_copy(text);
-	if (otf2_failed(archive, copy)) {
-		free(copy);
-		return 0;
-	}
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteString(archive->definitions,
-	                                                     archive->nr_strings, copy));
-	free(copy);
-	return archive->nr_strings++;
-}
-
-/* A string of the trace. */
-uint32_t otf2_find_string(struct archive *archive, uint32_t offset)
-{
-	uint32_t string = map64_get(&archive->strings, offset);
-
-	if (string != UINT32_MAX)
-		return string;
-	string = otf2_add_string(archive, trace_string(archive->trace, offset));
-	if (map64_add(&archive->strings, offset, string) && !archive->err)
-		archive->err = -ENOMEM;
-	return string;
-}
-
 /* --- where and when --------------------------------------------------------------------------- */
 
 static void write_clock(struct archive *archive)

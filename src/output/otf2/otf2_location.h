@@ -45,6 +45,8 @@ void otf2_write_done(struct location *location, uint64_t time, const struct call
  * of other requests 0.
  */
 bool otf2_activate(struct location *location, const struct call_part *part, uint32_t handle);
+/* Tells whether the request of this part is active. */
+bool otf2_is_active(const struct location *location, const struct call_part *part);
 /*
  * These write the effects of a part of a call on a file: at the call's beginning, at its end, and
  * for a request of a transfer with this handle.

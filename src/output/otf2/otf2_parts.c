@@ -3,8 +3,6 @@
 
 #include "trace/mpi_names.h"
 
-#include <errno.h>
-
 /* The communicator of a part, if OTF2 was told of it and the peer is in it. */
 static bool comm_of(const struct archive *archive, const struct call_part *part, bool peer,
                     uint32_t *number)
@@ -17,20 +15,6 @@ static bool comm_of(const struct archive *archive, const struct call_part *part,
 	*number = archive->plan.comms[part->comm].number;
 	return !peer || (part->peer >= 0 &&
 	                 (uint32_t)part->peer < (inter ? comm->nr_remote : comm->nr_members));
-}
-
-static bool active(const struct location *location, const struct call_part *part)
-{
-	return map64_get(&location->requests, part->request) != UINT32_MAX;
-}
-
-bool otf2_activate(struct location *location, const struct call_part *part, uint32_t handle)
-{
-	if (!call_stream_completes(location->calls, part->request) || active(location, part))
-		return false;
-	if (map64_add(&location->requests, part->request, handle) && !location->archive->err)
-		location->archive->err = -ENOMEM;
-	return true;
 }
 
 /* A request without an end here (it was freed, or the program ended) is told as what is certain. */
@@ -64,7 +48,7 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 static void write_received(struct location *location, uint64_t time, const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool requested = part->kind == CALL_RECEIVE_DONE && active(location, part);
+	bool requested = part->kind == CALL_RECEIVE_DONE && otf2_is_active(location, part);
 	uint32_t comm;
 
 	if (!comm_of(archive, part, true, &comm)) {
@@ -135,7 +119,7 @@ static void write_collective_done(struct location *location, uint64_t time,
 	struct archive *archive = location->archive;
 	uint32_t comm;
 
-	if (!active(location, part))
+	if (!otf2_is_active(location, part))
 		return;
 	if (!comm_of(archive, part, false, &comm)) {
 		otf2_check(archive, OTF2_EvtWriter_MpiRequestCancelled(location->writer, NULL, time,
