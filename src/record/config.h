@@ -68,6 +68,7 @@ struct record_config {
 	const char *cgroup; /* wide: in this cgroup only; NULL: everywhere */
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* sampling the kernel's side is not permitted */
+	bool in_step;       /* the timers of all CPUs expire together, where that is possible */
 	bool quiet;
 };
 

@@ -126,6 +126,8 @@ bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigne
 		.price = guard->price,
 		.nr_clocks = guard->nr_clocks,
 		.max_rate = guard->max_rate,
+		.all_samples = guard->all_samples,
+		.all_target_ns = guard->all_target_ns,
 		.since = now,
 		.cpu_since = cpu,
 		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,

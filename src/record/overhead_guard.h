@@ -31,6 +31,7 @@ struct overhead_guard {
 	uint64_t told_since; /* value of overhead_guard_target_time() at the window's start */
 	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the window */
 	uint64_t samples;    /* taken in the window */
+	uint64_t all_samples, all_target_ns; /* the same of the whole recording */
 	/* samples of counters among them: their rate is unknown before the start */
 	uint64_t unbounded;
 	uint64_t lost;      /* samples lost in the window because a ring was full */

@@ -271,6 +271,12 @@ static int wait_ms(const struct session *s)
 	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
 }
 
+/* -1: never. */
+static int sooner(int ms, int other)
+{
+	return ms < 0 || (other >= 0 && other < ms) ? other : ms;
+}
+
 static void end_sampling(struct session *s)
 {
 	tasks_count_unobserved(&s->tasks);
@@ -285,15 +291,17 @@ static void end_sampling(struct session *s)
 void session_loop(struct session *s)
 {
 	struct epoll_event events[16];
+	int look = -1;
 
 	while (!s->over && !s->until_ended) {
-		int nr = epoll_wait(s->wakers.poll_fd, events, 16, wait_ms(s));
+		int nr = epoll_wait(s->wakers.poll_fd, events, 16, sooner(wait_ms(s), look));
 
 		for (int i = 0; i < nr; i++)
 			on_readable(s, events[i].data.fd);
 		session_drain(s, false);
 		stack_copy_follow(s);
 		drain_calls(s);
+		look = sampler_steer(s->sampler);
 	}
 	end_sampling(s);
 }

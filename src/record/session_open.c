@@ -26,15 +26,15 @@ static uint64_t sample_price(const struct record_config *config)
 		.exclude_kernel = config->events[0].attr.exclude_kernel,
 		.callchain = config->stack.mode == TRACE_STACKS_FP,
 	};
-	uint64_t price = 0;
+	uint64_t price;
+	int err;
 
 	if (config->stack.mode == TRACE_STACKS_DWARF) {
 		question.stack_size = config->stack.size;
 		question.regs = unwind_regs_mask();
 	}
-	if (config->max_overhead > 0)
-		cost_measure(&question, &price);
-	return price;
+	err = cost_measure(&question, &price);
+	return err ? 0 : price;
 }
 
 size_t session_ring_size(unsigned nr_cpus)
@@ -131,6 +131,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_events = config->nr_events,
 		.counters = config->counters,
 		.nr_counters = s->sampling.nr_counters,
+		.in_step = config->in_step,
 		.spread = !config->period,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};

@@ -77,6 +77,7 @@ static void tell_guard(struct session *s, const struct sampler_source *source, u
 	unsigned event = (unsigned)source->event;
 
 	s->guard.samples++;
+	s->guard.all_samples++;
 	if (events[event].unit == EVENT_COUNT) {
 		s->guard.unbounded++;
 		return;
@@ -85,6 +86,7 @@ static void tell_guard(struct session *s, const struct sampler_source *source, u
 		if (events[e].unit == EVENT_NS)
 			return;
 	s->guard.target_ns += period;
+	s->guard.all_target_ns += period;
 }
 
 /* An occurrence may stand for several units of what it is called. */

@@ -46,6 +46,8 @@ void session_state_read(const struct session *s, struct session_state *state)
 		.used = hmb_used(s->hmb),
 		.throttled = count_throttled(s),
 		.price = s->guard.price,
+		.one_cpu_cost = tables_run(s->tables)->one_cpu_cost,
+		.coupled_cost = tables_run(s->tables)->coupled_cost,
 	};
 	for (unsigned e = 0; e < s->config->nr_events; e++) {
 		read_event(s, e, &state->events[e]);

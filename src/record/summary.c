@@ -1,5 +1,6 @@
 #include "record/summary.h"
 #include "record/exact_totals.h"
+#include "record/in_step.h"
 #include "base/clock.h"
 #include "base/text_file.h"
 
@@ -237,6 +238,7 @@ static uint32_t first_flags(const struct session *s)
 	return (s->sampling.way == SAMPLER_CGROUP ? TRACE_RUN_CGROUP : 0U) |
 	       (config->data ? TRACE_RUN_DATA : 0U) | (config->wide ? TRACE_RUN_WIDE : 0U) |
 	       (config->wide || config->command ? 0U : TRACE_RUN_ATTACHED) |
+	       (config->in_step ? TRACE_RUN_IN_STEP : 0U) |
 	       (config->user_only ? TRACE_RUN_USER_ONLY : 0U) |
 	       (s->sampling.one_kind ? TRACE_RUN_ONE_KIND : 0U);
 }
@@ -321,6 +323,7 @@ void summary_progress(struct session *s)
 	run->folded_contexts = s->hmb->truncated;
 	run->drain_latency = sampler_latency(s->sampler);
 	run->unobserved = s->tasks.unobserved;
+	in_step_note(s);
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
 }

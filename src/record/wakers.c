@@ -70,6 +70,19 @@ static int set_timer(int fd, uint64_t first, uint64_t interval)
 	return timerfd_settime(fd, 0, &timer, NULL) ? -errno : 0;
 }
 
+/*
+ * At multiples of the interval: the recorders of all ranks then interrupt their program at the same
+ * time, and samples move to the grid of a new second as it begins.
+ */
+static int set_aligned_timer(int fd, uint64_t interval)
+{
+	uint64_t now = sampler_now();
+	const struct itimerspec timer = {time_of(interval),
+	                                 time_of(now - now % interval + interval)};
+
+	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &timer, NULL) ? -errno : 0;
+}
+
 static int open_timer(struct wakers *w, int *fd)
 {
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -87,7 +100,7 @@ int wakers_open(struct wakers *w)
 	if (!err)
 		err = open_timer(w, &w->tick_fd);
 	if (!err)
-		err = set_timer(w->tick_fd, TICK_NS, TICK_NS);
+		err = set_aligned_timer(w->tick_fd, TICK_NS);
 	if (!err)
 		err = open_timer(w, &w->nap_fd);
 	if (!err)

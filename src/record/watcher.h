@@ -104,6 +104,9 @@ struct session_state {
 	uint64_t lost;      /* samples; filled in at the end only, as the kernel counts them */
 	uint64_t throttled; /* number of times that the kernel throttled an event */
 	uint64_t price;     /* measured price of a sample, ns; 0: unknown */
+	/* Millionths of its time that the program lost: each CPU, and if its CPUs wait for each
+	   other. */
+	uint64_t one_cpu_cost, coupled_cost;
 	struct event_state events[SAMPLER_MAX_EVENTS];
 };
 

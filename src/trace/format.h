@@ -82,8 +82,12 @@ enum trace_run_flags {
 	TRACE_RUN_LINES_REFUSED = 4096, /* no lines of files that are damaged or too large */
 	TRACE_RUN_MISSED_CPU = 8192,    /* one was switched off or on: not observed from then on */
 	TRACE_RUN_KILLED = 16384,       /* a signal ended the command */
+	TRACE_RUN_IN_STEP = 32768,      /* samples in step were asked for */
 	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
 };
+
+/* The command of idle CPUs in a trace of whole CPUs, as perf calls it. */
+#define TRACE_IDLE "swapper"
 
 enum trace_stacks { TRACE_STACKS_NONE, TRACE_STACKS_FP, TRACE_STACKS_DWARF, TRACE_STACKS_LBR };
 
@@ -126,6 +130,15 @@ struct trace_run {
 	uint64_t built_stacks;     /* of all samples but those dropped as they came; 0: not known */
 	uint64_t cut_stacks[TRACE_STACK_CUTS]; /* truncated_stacks, by enum stack_cut */
 	uint64_t max_stack; /* frames that were to be kept of a stack; 0: not known */
+	/* Sampling in step: all CPUs were sampled at multiples of grid, ns; 0: they were not. */
+	uint64_t grid;
+	uint64_t median_off, p90_off; /* ns that samples were off the grid */
+	uint64_t restarts;            /* of timers that were off the grid */
+	uint64_t unsteered_cpus;      /* where most samples were off the grid */
+	/* Cost of the recording for the program. */
+	uint64_t calls_cost;   /* ns that recorded calls took */
+	uint64_t one_cpu_cost; /* millionths of its time that each CPU lost */
+	uint64_t coupled_cost; /* the same, if its CPUs wait for each other */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)

@@ -25,6 +25,7 @@ offers --limit= report --limit
 offers --debuginfod report --deb
 offers --counters= record --cou
 offers --delay= record --del
+offers --in-step= record --in-s
 offers --otf2 convert --otf
 offers --otf2-events= convert --otf2-
 offers job.atr report jo

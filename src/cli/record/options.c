@@ -35,6 +35,7 @@ enum {
 	OPT_COUNTERS,
 	OPT_DURATION,
 	OPT_DELAY,
+	OPT_IN_STEP,
 };
 
 static const struct argp_option argp_options[] = {
@@ -63,6 +64,8 @@ static const struct argp_option argp_options[] = {
          "without a command: stop after sampling for this long", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
          "share of the program's time that sampling may cost (5; 0: no limit)", 0},
+	{"in-step", OPT_IN_STEP, "yes|no", 0,
+         "sample all CPUs at the same instants, where that is possible (yes)", 0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "deepest stack, in frames (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
@@ -187,6 +190,13 @@ static uint64_t parse_whole(const char *arg, uint64_t least, uint64_t most, cons
 static double parse_percent(const char *arg, double least, double most, const char *way_out)
 {
 	return parse_number(arg, "%", least, most, "impossible share", way_out);
+}
+
+static bool parse_yes(const char *arg, const char *way_out)
+{
+	if (strcmp(arg, "yes") != 0 && strcmp(arg, "no") != 0)
+		wrong("neither yes nor no:", arg, way_out);
+	return !strcmp(arg, "yes");
 }
 
 static enum trace_policy parse_policy(const char *arg)
@@ -375,6 +385,9 @@ static error_t parse_sampling(struct record_config *config, int key, const char 
 	case OPT_OVERHEAD:
 		config->max_overhead = parse_overhead(arg);
 		return 0;
+	case OPT_IN_STEP:
+		config->in_step = parse_yes(arg, "--in-step takes yes or no");
+		return 0;
 	case OPT_INHERIT:
 		config->inherit = true;
 		return 0;
@@ -432,6 +445,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	                  .size = SESSION_STACK_SIZE,
 	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
+		.in_step = true,
 		.calls.share = 0.5,
 	};
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))

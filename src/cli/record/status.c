@@ -271,10 +271,21 @@ static void say_rate(const struct subject *s)
 	free(reason);
 }
 
+/* ", cost 1.2 % (9.8 % if CPUs wait for each other)"; "": not known. */
+static void cost_text(char text[3 * TEXT_SIZE], const struct session_state *state)
+{
+	char one[TEXT_SIZE], coupled[TEXT_SIZE];
+
+	if (state->one_cpu_cost)
+		snprintf(text, 3 * TEXT_SIZE, ", cost %s (%s if CPUs wait for each other)",
+		         text_share(one, state->one_cpu_cost, 1000000),
+		         text_share(coupled, state->coupled_cost, 1000000));
+}
+
 static void say_result(const struct subject *s, const char *path, uint64_t bytes)
 {
 	char rate[TEXT_SIZE], used[TEXT_SIZE], budget[TEXT_SIZE], size[TEXT_SIZE], wall[TEXT_SIZE],
-		more[64] = "";
+		more[64] = "", cost[3 * TEXT_SIZE] = "";
 	bool several = s->config->nr_events > 1;
 	const struct session_state *state = s->state;
 
@@ -283,13 +294,15 @@ static void say_result(const struct subject *s, const char *path, uint64_t bytes
 	text_bytes(budget, s->config->budget);
 	text_bytes(size, bytes);
 	text_quantity(wall, (double)state->wall, TRACE_NS);
+	cost_text(cost, state);
 	if (state->throttled)
 		snprintf(more, sizeof(more), ", throttled %llu time%s",
 		         (unsigned long long)state->throttled, plural(state->throttled));
-	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now, %llu lost%s \u2192 %s (%s)",
+	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now, %llu lost%s%s \u2192 %s "
+	    "(%s)",
 	    (unsigned long long)state->stored, plural(state->stored), wall, used, budget,
 	    several ? s->asked->name : "", several ? " " : "", 1ULL << levels_closed(s->is), rate,
-	    (unsigned long long)state->lost, more, path, size);
+	    (unsigned long long)state->lost, more, cost, path, size);
 }
 
 void status_final(void *arg, const struct session_state *state, const char *path, uint64_t bytes)

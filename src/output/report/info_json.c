@@ -226,6 +226,28 @@ static const char *counting_text(const struct trace_run *run)
 	                                       : "inherit";
 }
 
+static void put_in_step(struct json_writer *json, const struct trace_run *run)
+{
+	json_begin(json, "in_step");
+	json_flag(json, "asked", run->flags & TRACE_RUN_IN_STEP);
+	json_number(json, "grid_ns", run->grid);
+	json_number(json, "median_off_ns", run->median_off);
+	json_number(json, "p90_off_ns", run->p90_off);
+	json_number(json, "restarts", run->restarts);
+	json_number(json, "unsteered_cpus", run->unsteered_cpus);
+	json_end(json);
+}
+
+static void put_cost(struct json_writer *json, const struct trace_run *run)
+{
+	json_begin(json, "cost");
+	json_number(json, "sample_ns", run->sample_price);
+	json_number(json, "calls_ns", run->calls_cost);
+	json_real(json, "one_cpu_pct", (double)run->one_cpu_cost / 1e4);
+	json_real(json, "coupled_pct", (double)run->coupled_cost / 1e4);
+	json_end(json);
+}
+
 static void put_method(struct json_writer *json, const struct trace_run *run)
 {
 	json_text(json, "stacks", stacks_text(run->stacks));
@@ -235,6 +257,8 @@ static void put_method(struct json_writer *json, const struct trace_run *run)
 	json_number(json, "recorder_cpu_ns", run->recorder_cpu);
 	json_number(json, "drain_latency_ns", run->drain_latency);
 	json_number(json, "seed", run->seed);
+	put_in_step(json, run);
+	put_cost(json, run);
 	json_flag(json, "attached", run->flags & TRACE_RUN_ATTACHED);
 	json_flag(json, "data", run->flags & TRACE_RUN_DATA);
 	json_flag(json, "recovered", run->flags & TRACE_RUN_RECOVERED);

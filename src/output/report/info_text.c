@@ -144,6 +144,26 @@ static void put_counting(FILE *to, const struct trace *trace)
 		        profile_unsampled_in(trace));
 }
 
+static void put_in_step(FILE *to, const struct trace_run *run)
+{
+	char grid[TEXT_SIZE], median[TEXT_SIZE], p90[TEXT_SIZE];
+
+	if (!run->grid)
+		return;
+	text_quantity(grid, (double)run->grid, TRACE_NS);
+	text_quantity(median, (double)run->median_off, TRACE_NS);
+	text_quantity(p90, (double)run->p90_off, TRACE_NS);
+	fprintf(to,
+	        LABEL "all CPUs at multiples of %s, half of the samples within %s, nine tenths "
+	              "within %s\n" LABEL "%llu restart%s of timers",
+	        "in step", grid, median, p90, "", (unsigned long long)run->restarts,
+	        plural(run->restarts));
+	if (run->unsteered_cpus)
+		fprintf(to, "; %llu CPU%s mostly out of step",
+		        (unsigned long long)run->unsteered_cpus, plural(run->unsteered_cpus));
+	fputc('\n', to);
+}
+
 static int put_method(FILE *to, const struct trace *trace)
 {
 	static const char *const stacks[] = {
@@ -161,6 +181,7 @@ static int put_method(FILE *to, const struct trace *trace)
 		put_event(to, trace, event);
 	err = info_calls_text(to, trace);
 	put_counting(to, trace);
+	put_in_step(to, run);
 	fprintf(to, LABEL "%s\n", "stacks",
 	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);
@@ -270,6 +291,22 @@ static void put_count(FILE *to, const char *label, uint64_t count, const char *w
 		fprintf(to, LABEL "%llu %s\n", label, (unsigned long long)count, what);
 }
 
+/* "1.3 %" of millionths */
+static const char *millionths_text(char text[TEXT_SIZE], uint64_t millionths)
+{
+	return text_share(text, millionths, 1000000);
+}
+
+static void put_step_cost(FILE *to, const struct trace_run *run)
+{
+	char one[TEXT_SIZE], coupled[TEXT_SIZE];
+
+	if (run->one_cpu_cost)
+		fprintf(to, LABEL "%s of each CPU's time; %s if its CPUs wait for each other\n",
+		        "program lost", millionths_text(one, run->one_cpu_cost),
+		        millionths_text(coupled, run->coupled_cost));
+}
+
 static void put_cost(FILE *to, const struct trace_run *run)
 {
 	char price[TEXT_SIZE], part[TEXT_SIZE];
@@ -282,6 +319,7 @@ static void put_cost(FILE *to, const struct trace_run *run)
 			fprintf(to, "; at most %.1f %% were allowed", run->max_overhead / 10.0);
 		fputc('\n', to);
 	}
+	put_step_cost(to, run);
 	if (run->recorder_cpu && wall) {
 		text_quantity(price, (double)run->recorder_cpu, TRACE_NS);
 		fprintf(to, LABEL "%s of CPU time (%s of one CPU)\n", "recorder used", price,

@@ -131,6 +131,14 @@ static void tell_numbers(struct teller *teller)
 		{"DELAY_NS", run->delay},
 		{"REFUSED_MAPPINGS", run->refused_mappings},
 		{"UNANSWERED_FILES", run->unanswered_files},
+		{"GRID_NS", run->grid},
+		{"MEDIAN_OFF_NS", run->median_off},
+		{"P90_OFF_NS", run->p90_off},
+		{"RESTARTS", run->restarts},
+		{"UNSTEERED_CPUS", run->unsteered_cpus},
+		{"CALLS_COST_NS", run->calls_cost},
+		{"ONE_CPU_COST_PPM", run->one_cpu_cost},
+		{"COUPLED_COST_PPM", run->coupled_cost},
 	};
 
 	tell_value(teller, "PID", "%d", run->pid);

@@ -262,6 +262,7 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
 	}
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
+	sampler_lose_phases(sampler, e);
 	return next.shift;
 }
 
@@ -357,6 +358,8 @@ bool sampler_next(struct sampler *sampler, struct record *record, struct sampler
 	if (!raw)
 		return false;
 	find_source(sampler, record, from->cpu, source);
+	if (record->type == RECORD_SAMPLE && source->event >= 0)
+		sampler_note_phase(sampler, source, record->time);
 	count_losses(sampler, record, source, from->format == &sampler->side_format);
 	if (record->time && record->time < sampler->drain_time &&
 	    sampler->drain_time - record->time > sampler->latency)

@@ -19,6 +19,9 @@
  * Time. All records carry CLOCK_MONOTONIC. They come out of sampler_next() merged in time order up
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
  * mapping it needs. What comes behind the merge front all the same is delivered late and counted.
+ *
+ * In step. With in_step, and where one ioctl reaches all that an event samples, the timers of
+ * clocks are kept on a grid that all CPUs share, see grid.h. That takes calls of sampler_steer().
  */
 #ifndef PERF_SAMPLER_SAMPLER_H
 #define PERF_SAMPLER_SAMPLER_H
@@ -57,7 +60,9 @@ struct sampler_config {
 	unsigned nr_events;
 	uint64_t base_period[SAMPLER_MAX_EVENTS];
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
-	bool spread; /* let the CPUs' periods differ by a few per cent, where an event has no own */
+	bool in_step; /* keep the timers of all CPUs on one grid, where that is possible */
+	/* Else: let the CPUs' periods differ by a few per cent, where an event has no own. */
+	bool spread;
 
 	const struct event *counters; /* read with each sample of event 0 */
 	unsigned nr_counters;         /* at most COUNTERS_MAX */
@@ -68,6 +73,7 @@ struct sampler_config {
 	uint64_t regs;                 /* user registers to copy; 0: none */
 	bool kernel_code;              /* tell what code of the kernel comes and goes */
 	bool data;                     /* what is accessed: address, source, latency */
+	bool exclude_idle;             /* no samples of idle CPUs */
 	bool branches;                 /* stacks of calls from the processor's branch records */
 	size_t ring_size;              /* wanted for samples, per likely CPU */
 	/*
@@ -146,6 +152,21 @@ uint64_t sampler_now(void);
 unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift);
 /* The highest shift that can come to be in force. */
 unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
+
+/*
+ * Restarts timers that are off the grid, as the samples so far tell. Call it after a drain, before
+ * the recorder sleeps. Returns the ms after which to look again; -1: any time. It may take 10 ms.
+ */
+int sampler_steer(struct sampler *sampler);
+
+/* How well the timers kept to the grid. */
+struct sampler_phases {
+	uint64_t grid;        /* ns from one instant of the grid to the next; 0: there is none */
+	uint64_t median, p90; /* distance of samples from the grid, ns */
+	uint64_t restarts;
+	unsigned nr_unsteered; /* CPUs of which most samples are more than 10 us off the grid */
+};
+struct sampler_phases sampler_phases(const struct sampler *sampler);
 
 /*
  * Copies up to so many bytes of stack with each sample from now on. 0; -EOPNOTSUPP for inherited

@@ -111,8 +111,10 @@ int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 	for (; !err && opened < s->nr_events; opened++)
 		err = open_rung(s, opened, stack_size);
 	if (!err)
-		for (e = 0; e < s->nr_events; e++)
+		for (e = 0; e < s->nr_events; e++) {
 			switch_rung(s, &s->events[e], stack_size);
+			sampler_lose_phases(s, e);
+		}
 	else
 		while (opened-- > 0)
 			close_rung(s, &s->events[opened], s->events[opened].rung + 1);

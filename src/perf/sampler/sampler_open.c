@@ -177,6 +177,7 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 
 	*attr = event_attr(&config->events[e]);
 	attr->disabled = 1;
+	attr->exclude_idle = config->exclude_idle;
 	attr->sample_type = RECORD_ALWAYS | PERF_SAMPLE_IP;
 	if (config->kernel_chain || config->user_chain) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -313,11 +314,21 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	if (!event->fds || !event->base_period || !event->lost)
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
-		event->base_period[c] = config->spread && !config->events[e].period
+		event->base_period[c] = config->spread && !s->steering && !config->events[e].period
 		                                ? spread_period(config->base_period[e], c)
 		                                : config->base_period[e];
 	fill_attr(s, config, e);
 	return 0;
+}
+
+/* A restart reaches no copy of an event that running threads have inherited. */
+static bool can_steer(const struct sampler_config *config)
+{
+	bool has_clock = false;
+
+	for (unsigned e = 0; e < config->nr_events; e++)
+		has_clock |= config->events[e].unit == EVENT_NS;
+	return config->in_step && has_clock && config->way == SAMPLER_CGROUP;
 }
 
 static int allocate(struct sampler *s, const struct sampler_config *config, unsigned rungs)
@@ -329,6 +340,8 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->wrapped = aligned_alloc(8, RING_WRAPPED_SIZE);
 	s->nr_events = config->nr_events;
+	if (can_steer(config) && sampler_open_steering(s))
+		return -ENOMEM;
 	if (!s->ids || !s->side_fds || !s->code_fds || !s->owner_fds || !s->rings || !s->wrapped)
 		return -ENOMEM;
 	for (unsigned e = 0; e < s->nr_events; e++)
@@ -469,6 +482,7 @@ void sampler_close(struct sampler *s)
 		free(s->events[e].lost);
 	}
 	sampler_close_totals(s);
+	sampler_close_steering(s);
 	close_all(s->side_fds, sampler_cells(s));
 	close_all(s->code_fds, s->nr_cpus);
 	sampler_close_rings(s);

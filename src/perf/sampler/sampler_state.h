@@ -4,6 +4,7 @@
 
 #include "perf/sampler/prime.h"
 #include "perf/sampler/ring_merge.h"
+#include "perf/sampler/steered_timer.h"
 #include "perf/sampler/sampler.h"
 
 #define SAMPLER_MAX_STEPS  64
@@ -97,6 +98,7 @@ struct sampler {
 	struct ring_merge merge;
 	uint64_t drain_time, latency, lost_records, malformed;
 	char shortage[WHY_SIZE];
+	struct steering *steering; /* NULL: timers are not kept on the grid */
 };
 
 /* One of each a CPU, but a single RING_EXACT. */
@@ -155,6 +157,14 @@ int sampler_open_counters(struct sampler *s, const struct event *counters, unsig
 size_t sampler_counter_fds(const struct sampler *s);
 /* Reads an event that was opened with RECORD_COUNTS. */
 int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
+
+/* Prepares to keep the timers of clocks on the grid. Returns 0 or -ENOMEM. */
+int sampler_open_steering(struct sampler *s);
+void sampler_close_steering(struct sampler *s);
+/* Notes where on the grid a sample was taken. */
+void sampler_note_phase(struct sampler *s, const struct sampler_source *source, uint64_t time);
+/* Notes that all timers of an event were restarted without regard to the grid. */
+void sampler_lose_phases(struct sampler *s, unsigned event);
 
 /* Raises the limit of open files as far as allowed and returns it. */
 size_t sampler_descriptor_limit(void);

@@ -127,6 +127,21 @@ static int write_events(struct merge *merge)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Ranks of one grid are in step with each other. */
+static void add_steps(struct trace_run *to, const struct trace_run *from)
+{
+	to->grid = to->grid == from->grid ? to->grid : 0;
+	to->median_off = larger(to->median_off, from->median_off);
+	to->p90_off = larger(to->p90_off, from->p90_off);
+	to->one_cpu_cost = larger(to->one_cpu_cost, from->one_cpu_cost);
+	to->coupled_cost = larger(to->coupled_cost, from->coupled_cost);
+}
+
 static void add_counts(struct trace_run *to, const struct trace_run *from)
 {
 	to->recorder_cpu += from->recorder_cpu;
@@ -144,6 +159,9 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	for (unsigned i = 0; i < TRACE_STACK_CUTS; i++)
 		to->cut_stacks[i] += from->cut_stacks[i];
 	to->max_stack = to->max_stack > from->max_stack ? to->max_stack : from->max_stack;
+	to->restarts += from->restarts;
+	to->unsteered_cpus += from->unsteered_cpus;
+	to->calls_cost += from->calls_cost;
 	to->folded_threads += from->folded_threads;
 	to->unobserved += from->unobserved;
 	if (from->delay > to->delay)
@@ -156,6 +174,7 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 		to->sample_price = from->sample_price;
 	if (from->max_overhead > to->max_overhead)
 		to->max_overhead = from->max_overhead;
+	add_steps(to, from);
 }
 
 static void add_run(struct merge *merge, const struct merge_input *input)
@@ -198,6 +217,7 @@ static void write_run(struct merge *merge)
 	run->pid = from->pid;
 	run->exit_status = -1;
 	run->seed = from->seed;
+	run->grid = from->grid;
 	run->real_start = from->real_start;
 	run->start = merge_time(merge, first, from->start);
 	for (uint32_t i = 0; i < merge->nr; i++) {

@@ -97,6 +97,15 @@ static void describe_costs(struct tables *t)
 	run->malformed = 19;
 	run->unobserved = 20;
 	run->records = 2 << 10;
+	run->flags |= TRACE_RUN_IN_STEP;
+	run->grid = 97081;
+	run->median_off = 1500;
+	run->p90_off = 3500;
+	run->restarts = 29;
+	run->unsteered_cpus = 1;
+	run->calls_cost = 30;
+	run->one_cpu_cost = 20000;
+	run->coupled_cost = 35000;
 }
 
 static void describe_loss(struct tables *t)
@@ -187,6 +196,9 @@ static const char all_of_it[] =
 	"  event          page-faults: one sample every 1009 occurrences\n"
 	"                 8 samples taken, 8 of them stored\n"
 	"  counting       per CPU, in the program's own cgroup: short tasks count in full\n"
+	"  in step        all CPUs at multiples of 97.08 µs, half of the samples within 1.500 µs, "
+	"nine tenths within 3.500 µs\n"
+	"                 29 restarts of timers; 1 CPU mostly out of step\n"
 	"  stacks         by call frame information\n"
 	"  adaptrace      0.1.0\n"
 	"  seed           42\n"
@@ -214,6 +226,7 @@ static const char all_of_it[] =
 	"  files          28 without names: their file systems did not answer\n"
 	"  threads        18 in a line with others of the same command\n"
 	"  samples cost   2.000 µs of the program's time each; at most 5.0 % were allowed\n"
+	"  program lost   2.0 % of each CPU's time; 3.5 % if its CPUs wait for each other\n"
 	"  recorder used  100.0 µs of CPU time (2.5 % of one CPU)\n"
 	"  longest delay  7.000 µs until the recorder read a sample\n"
 	"  warning        counters had the hardware for 25.0 % of the time, and samples were taken "
@@ -282,7 +295,10 @@ static const char all_as_json[] =
 	"'start_ns': 1000, 'delay_ns': 5000000000, 'wall_ns': 4000000, "
 	"'stacks': 'dwarf', 'counting': 'cgroup', "
 	"'max_overhead': 5.0, 'sample_price_ns': 2000, 'recorder_cpu_ns': 100000, "
-	"'drain_latency_ns': 7000, 'seed': 42, 'attached': true, 'data': false, 'recovered': "
+	"'drain_latency_ns': 7000, 'seed': 42, 'in_step': {'asked': true, 'grid_ns': 97081, "
+	"'median_off_ns': 1500, 'p90_off_ns': 3500, 'restarts': 29, 'unsteered_cpus': 1}, 'cost': "
+	"{'sample_ns': 2000, 'calls_ns': 30, 'one_cpu_pct': 2.0, 'coupled_pct': 3.5}, "
+	"'attached': true, 'data': false, 'recovered': "
 	"false, 'snapshot': false, 'kernel_hidden': false, 'split_missing': false, "
 	"'lines_packed': false, 'lines_refused': false, 'user_only': false, 'one_kind': "
 	"false, 'left_cgroup': false, 'missed_cpu': false, 'killed': true, 'refused_modules': 17, "
@@ -359,7 +375,7 @@ static const char all_properties[] =
 	"RECORDED_BY=0.1.0\n"
 	"PID=77\n"
 	"EXIT_STATUS=137\n"
-	"FLAGS=16387\n"
+	"FLAGS=49155\n"
 	"STACKS=2\n"
 	"CPUS=3\n"
 	"MAX_OVERHEAD_PERMILLE=50\n"
@@ -387,6 +403,14 @@ static const char all_properties[] =
 	"DELAY_NS=5000000000\n"
 	"REFUSED_MAPPINGS=27\n"
 	"UNANSWERED_FILES=28\n"
+	"GRID_NS=97081\n"
+	"MEDIAN_OFF_NS=1500\n"
+	"P90_OFF_NS=3500\n"
+	"RESTARTS=29\n"
+	"UNSTEERED_CPUS=1\n"
+	"CALLS_COST_NS=30\n"
+	"ONE_CPU_COST_PPM=20000\n"
+	"COUPLED_COST_PPM=35000\n"
 	"EVENT_0::NAME=cpu-clock\n"
 	"EVENT_0::UNIT=ns\n"
 	"EVENT_0::BASE_PERIOD=97081\n"

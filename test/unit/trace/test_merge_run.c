@@ -41,6 +41,14 @@ static struct tables *rank_open(struct world *w, int rank)
 	run->delay = 16 * n;
 	run->refused_mappings = 17 * n;
 	run->unanswered_files = 18 * n;
+	run->grid = 97081;
+	run->median_off = 19 * n;
+	run->p90_off = 20 * n;
+	run->restarts = 21 * n;
+	run->unsteered_cpus = 22 * n;
+	run->calls_cost = 24 * n;
+	run->one_cpu_cost = 25 * n;
+	run->coupled_cost = 26 * n;
 	run->peak_rss = 13 * n;
 	run->sample_price = 14 * n;
 	run->max_overhead = 15 * n;
@@ -134,7 +142,15 @@ static void what_ranks_counted_adds_up(void **state)
 	assert_int_equal(run->unobserved, 1111);
 	assert_int_equal(run->refused_mappings, 1717);
 	assert_int_equal(run->unanswered_files, 1818);
+	assert_int_equal(run->grid, 97081);
+	assert_int_equal(run->restarts, 2121);
+	assert_int_equal(run->unsteered_cpus, 2222);
+	assert_int_equal(run->calls_cost, 2424);
 	/* Of these the worst. */
+	assert_int_equal(run->median_off, 1900);
+	assert_int_equal(run->p90_off, 2000);
+	assert_int_equal(run->one_cpu_cost, 2500);
+	assert_int_equal(run->coupled_cost, 2600);
 	assert_int_equal(run->drain_latency, 1200);
 	assert_int_equal(run->delay, 1600);
 	assert_int_equal(run->peak_rss, 1300);
