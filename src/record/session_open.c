@@ -133,6 +133,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_counters = s->sampling.nr_counters,
 		.in_step = config->in_step,
 		.spread = !config->period,
+		.exclude_idle = config->wide && !config->cgroup,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};
 	char why[WHY_SIZE];

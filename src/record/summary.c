@@ -1,5 +1,6 @@
 #include "record/summary.h"
 #include "record/exact_totals.h"
+#include "record/idle_time.h"
 #include "record/in_step.h"
 #include "base/clock.h"
 #include "base/text_file.h"
@@ -194,9 +195,25 @@ static void describe_rank(struct session *s, int32_t pid)
 		tables_add_process(s->tables, &process);
 }
 
+static const struct cpu_list *sampled_cpus(const struct session *s)
+{
+	return s->config->some_cpus ? &s->config->cpus : NULL;
+}
+
+/* Idle CPUs are in the kernel. */
+static bool counts_idle(const struct record_config *config)
+{
+	const struct event *event = &config->events[0];
+
+	return config->wide && !config->cgroup && event->unit == EVENT_NS &&
+	       !event->attr.exclude_kernel;
+}
+
 void summary_begin(struct session *s)
 {
 	struct trace_run *run = tables_run(s->tables);
+
+	s->idle_start = counts_idle(s->config) ? idle_time(sampled_cpus(s)) : 0;
 
 	run->real_start = clock_ns(CLOCK_REALTIME);
 	run->start = run->end = sampler_now();
@@ -347,8 +364,36 @@ static uint64_t targets_total(const struct session *s, unsigned event)
 	return total > s->before_exec[event] ? total - s->before_exec[event] : 0;
 }
 
+static uint64_t busy_total(const struct session *s, unsigned event, uint64_t idle)
+{
+	uint64_t total = targets_total(s, event);
+
+	if (s->config->events[event].unit != EVENT_NS)
+		return total;
+	return total > idle ? total - idle : 0;
+}
+
+/*
+ * Idle CPUs are not sampled, and their time is that of the command that they are called. Events
+ * count it with the rest.
+ */
+static uint64_t total_idle(struct session *s)
+{
+	uint64_t now = s->idle_start ? idle_time(sampled_cpus(s)) : 0;
+	uint64_t idle = now > s->idle_start ? now - s->idle_start : 0;
+	struct trace_command *command;
+
+	if (!idle)
+		return 0;
+	command = tables_command(s->tables, tables_string(s->tables, TRACE_IDLE));
+	command->exact = idle;
+	command->flags |= TRACE_THREAD_EXACT;
+	return idle;
+}
+
 static void total_events(struct session *s)
 {
+	uint64_t idle = total_idle(s);
 	struct trace_event *event;
 
 	for (uint32_t e = 0; (event = tables_event(s->tables, e)); e++) {
@@ -356,7 +401,7 @@ static void total_events(struct session *s)
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
 		if (e < s->config->nr_events)
-			event->exact = targets_total(s, e) * s->config->events[e].scale;
+			event->exact = busy_total(s, e, idle) * s->config->events[e].scale;
 	}
 }
 

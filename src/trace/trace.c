@@ -282,7 +282,6 @@ size_t trace_stack(const struct trace *trace, const struct trace_sample *sample,
 	}
 }
 
-#define IDLE            "swapper" /* as the recorder calls them */
 #define OUTSIDE_OR_IDLE "[outside or idle]"
 
 static bool thread_is_called(const struct trace *trace, uint32_t index, const char *comm)
@@ -296,7 +295,7 @@ static bool thread_is_called(const struct trace *trace, uint32_t index, const ch
 
 bool trace_thread_is_idle(const struct trace *trace, uint32_t thread)
 {
-	return thread_is_called(trace, thread, IDLE) ||
+	return thread_is_called(trace, thread, TRACE_IDLE) ||
 	       thread_is_called(trace, thread, OUTSIDE_OR_IDLE);
 }
 

@@ -97,13 +97,15 @@ struct profile_unsampled {
 	enum profile_why {
 		PROFILE_UNSAMPLED,
 		PROFILE_KERNEL,     /* was not sampled, and its time is in the total */
+		PROFILE_IDLE,       /* CPUs: sampled is 0, exact what the kernel says */
 		PROFILE_UNOBSERVED, /* by the kernel: sampled is 0, exact what was used meanwhile */
 	} why;
 };
 
 static inline const char *profile_unsampled_name(const struct profile_unsampled *unsampled)
 {
-	static const char *const names[] = {"[unsampled]", "[kernel or unsampled]", "[unobserved]"};
+	static const char *const names[] = {"[unsampled]", "[kernel or unsampled]", "[idle]",
+	                                    "[unobserved]"};
 
 	return names[unsampled->why];
 }

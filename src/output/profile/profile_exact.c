@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A command's functions are scaled up to its exact total where samples cover enough of it. */
 #define SCALE_LEAST_SAMPLES 30
@@ -95,6 +96,21 @@ static void add_variance(struct profile *profile, const struct sampled *sampled)
 		weight * weight * (sampled->nr_runs + 1);
 }
 
+/* The time of idle CPUs is the kernel's own account, and no sample was taken of it. */
+static bool is_idle(const struct trace *trace, const struct trace_command *command)
+{
+	return trace_run(trace)->flags & TRACE_RUN_WIDE && command->flags & TRACE_THREAD_EXACT &&
+	       !strcmp(trace_string(trace, command->comm), TRACE_IDLE);
+}
+
+static int add_idle(struct builder *builder, const struct trace_command *command)
+{
+	const struct profile_unsampled idle = {command->comm, 0, 0, command->exact, PROFILE_IDLE};
+
+	builder->profile->idle += command->exact;
+	return command->exact ? add_unsampled(builder, &idle) : 0;
+}
+
 static int add_missing(struct builder *builder, const struct trace_command *command,
                        const struct sampled *sampled)
 {
@@ -104,6 +120,8 @@ static int add_missing(struct builder *builder, const struct trace_command *comm
 	                                   PROFILE_UNOBSERVED};
 	int err = 0;
 
+	if (is_idle(builder->profile->trace, command))
+		return add_idle(builder, command);
 	/* Less than one sample is what sampling rounds off. */
 	if (command->flags & TRACE_THREAD_EXACT && !is_scaled(builder->profile, command->comm) &&
 	    command->exact > sampled->weight + builder->profile->max_weight) {

@@ -193,6 +193,8 @@ static void warn_of_unsampled(const struct profile *profile, const struct warner
 	for (uint32_t i = 0; i < profile->nr_unsampled && i < MAX_BLAMED; i++) {
 		const struct profile_unsampled *u = &profile->unsampled[i];
 
+		if (u->why == PROFILE_IDLE)
+			continue;
 		text_quantity(exact, (double)u->exact, event->unit);
 		if (u->why == PROFILE_UNOBSERVED) {
 			warn(warner, "'%s' " WENT_UNOBSERVED ": %s are [unobserved]",

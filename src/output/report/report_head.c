@@ -151,7 +151,8 @@ struct event_amount event_amount_of(const struct profile *profile)
 	};
 
 	for (uint32_t i = 0; i < profile->nr_unsampled; i++)
-		amount.unsampled += profile->rows[profile->unsampled[i].row].self;
+		if (profile->unsampled[i].why != PROFILE_IDLE)
+			amount.unsampled += profile->rows[profile->unsampled[i].row].self;
 	return amount;
 }
 

@@ -153,6 +153,13 @@ void report_keys_json(struct json_writer *json, const struct profile *profile,
 	put_keys(&(struct row_json){json, profile, row, NULL, NULL}, query, keys);
 }
 
+static const char *flag_name(enum profile_why why)
+{
+	return why == PROFILE_UNOBSERVED ? "unobserved"
+	       : why == PROFILE_IDLE     ? "idle"
+	                                 : "unsampled";
+}
+
 void report_row_json(struct json_writer *json, const struct profile *profile,
                      const struct profile_row *row, const struct view_query *query,
                      const char *symbol)
@@ -164,6 +171,5 @@ void report_row_json(struct json_writer *json, const struct profile *profile,
 	if (!put_keys(&out, query, UINT32_MAX) && unsampled)
 		json_text(json, "comm", trace_string(profile->trace, unsampled->comm));
 	if (unsampled)
-		json_flag(json, unsampled->why == PROFILE_UNOBSERVED ? "unobserved" : "unsampled",
-		          true);
+		json_flag(json, flag_name(unsampled->why), true);
 }

@@ -19,7 +19,7 @@ void tasks_init(struct tasks *tasks, struct tables *tables, struct module_table 
 		.modules = modules,
 		.nr_streams = nr_streams,
 		.inherited = nr_streams > 0,
-		.nobody = "swapper", /* an idle CPU, as perf calls it */
+		.nobody = TRACE_IDLE,
 		.scale = 1,
 		.room = {.most = TASKS_MAX_MAPPINGS},
 		.kept = UINT64_MAX,

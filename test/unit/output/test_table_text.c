@@ -272,6 +272,17 @@ static void idle_cpus_are_not_at_work(void **state)
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "(10 % of one CPU), and 1.456 ms outside or idle\n"));
 	free(said);
+	/* Without samples of idle CPUs the kernel says how long they were. */
+	tables_thread(w.tables, 0)->comm = tables_string(w.tables, "fork");
+	set_exact(&w, "swapper", 3000000);
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "cpu-clock: 20 samples = 1.942 ms of CPU time (40 % of one "
+	                             "CPU), and 3.000 ms idle\n"));
+	assert_non_null(strstr(said, "60.71% ±  0.00%  3.000 ms   60.71%        0  [idle]"));
+	assert_non_null(strstr(said, "[idle]"));
+	assert_null(strstr(said, "the rest is"));
+	free(said);
+	set_exact(&w, "swapper", 0)->flags = 0;
 	/* A command of that name is a program elsewhere. */
 	run->flags = TRACE_RUN_CGROUP;
 	said = text_of(&w, &options);
