@@ -44,15 +44,16 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
 	return true;
 }
 
-static bool has_default(const char *path, enum image_holder holder)
+static bool has_default(const char *path, enum shm_image_holder holder)
 {
-	char *found = image_found(path);
+	char *found = shm_image_found(path);
 
 	free(found);
-	return found && (holder == IMAGE_NOBODY || image_held(path, holder));
+	return found && (holder == SHM_IMAGE_NOBODY || shm_image_held(path, holder));
 }
 
-bool image_command_choose(struct image_command *command, enum image_holder holder, char **chosen)
+bool image_command_choose(struct image_command *command, enum shm_image_holder holder,
+                          char **chosen)
 {
 	int err = 0;
 
@@ -67,7 +68,7 @@ bool image_command_choose(struct image_command *command, enum image_holder holde
 
 void image_command_say_foreign(const char *path)
 {
-	char *name = image_found(path);
+	char *name = shm_image_found(path);
 
 	say("'%s', where the recorder of '%s' has its memory, is not yours alone; remove it",
 	    name ? name : "/dev/shm", path);

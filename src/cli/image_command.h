@@ -24,7 +24,8 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
  * trace of this user whose image has this holder, which *chosen holds, to be freed. False: there
  * are several, which was told.
  */
-bool image_command_choose(struct image_command *command, enum image_holder holder, char **chosen);
+bool image_command_choose(struct image_command *command, enum shm_image_holder holder,
+                          char **chosen);
 
 /* Reports that others may access the image of this trace: which file it is, and what to do. */
 void image_command_say_foreign(const char *path);

@@ -14,7 +14,7 @@
 #define MAX_NAMED 5 /* in one line */
 
 struct choice {
-	enum image_holder holder;
+	enum shm_image_holder holder;
 	const char *beside; /* in the folder of this trace, absolute, but not itself; NULL: all */
 };
 
@@ -74,7 +74,7 @@ static void put_chosen(FILE *to, const struct image_list *list, const struct cho
 		if (!is_chosen(list, i, choice))
 			continue;
 		fprintf(to, "%s'%s'", told++ ? ", " : "", list->entries[i].trace_path);
-		if (choice->holder == IMAGE_NOBODY) {
+		if (choice->holder == SHM_IMAGE_NOBODY) {
 			fputs(" (", to);
 			put_age(to, &list->entries[i]);
 			fputc(')', to);
@@ -105,7 +105,7 @@ static void say_chosen(const char *begin, const struct image_list *list,
 
 static void say_several(const struct image_list *list, const struct choice *choice)
 {
-	if (choice->holder == IMAGE_NOBODY)
+	if (choice->holder == SHM_IMAGE_NOBODY)
 		say_chosen("cannot tell which recording to recover: killed recorders left ", list,
 		           choice, "name one, as in: adaptrace recover ");
 	else
@@ -113,7 +113,7 @@ static void say_several(const struct image_list *list, const struct choice *choi
 		           choice, "name one, as in: adaptrace snapshot ");
 }
 
-char *leftovers_choose(enum image_holder holder, int *err)
+char *leftovers_choose(enum shm_image_holder holder, int *err)
 {
 	const struct choice choice = {.holder = holder};
 	const char *first = NULL;
@@ -136,8 +136,8 @@ char *leftovers_choose(enum image_holder holder, int *err)
 
 void leftovers_say_beside(const char *trace_path)
 {
-	char *absolute = image_absolute(trace_path);
-	const struct choice choice = {.holder = IMAGE_NOBODY, .beside = absolute};
+	char *absolute = shm_image_absolute(trace_path);
+	const struct choice choice = {.holder = SHM_IMAGE_NOBODY, .beside = absolute};
 	struct image_list list;
 
 	if (absolute && !image_list_make(&list)) {
@@ -151,7 +151,7 @@ void leftovers_say_beside(const char *trace_path)
 
 void leftovers_say_own(const char *trace_path)
 {
-	if (image_held(trace_path, IMAGE_NOBODY))
+	if (shm_image_held(trace_path, SHM_IMAGE_NOBODY))
 		say("a killed recorder of '%s' left a recording that was never written; saved by: "
 		    "adaptrace recover '%s'",
 		    trace_path, trace_path);
@@ -159,9 +159,9 @@ void leftovers_say_own(const char *trace_path)
 
 void leftovers_say_missing(const char *trace_path)
 {
-	if (image_held(trace_path, IMAGE_NOBODY))
+	if (shm_image_held(trace_path, SHM_IMAGE_NOBODY))
 		leftovers_say_own(trace_path);
-	else if (image_held(trace_path, IMAGE_RECORDER))
+	else if (shm_image_held(trace_path, SHM_IMAGE_RECORDER))
 		say("the recorder of '%s' is still at work; adaptrace snapshot '%s' makes a trace "
 		    "of what it has so far",
 		    trace_path, trace_path);
@@ -203,10 +203,10 @@ void leftovers_put(FILE *to)
 	if (image_list_make(&list))
 		return;
 	for (size_t i = 0; i < list.nr; i++) {
-		if (list.entries[i].holder != IMAGE_NOBODY)
+		if (list.entries[i].holder != SHM_IMAGE_NOBODY)
 			continue;
 		if (!told++)
-			fputs("\nkilled recorders left in memory (" IMAGE_FOLDER "):\n", to);
+			fputs("\nkilled recorders left in memory (" SHM_IMAGE_FOLDER "):\n", to);
 		put_leftover(to, &list.entries[i]);
 	}
 	image_list_free(&list);
@@ -239,7 +239,7 @@ void leftovers_json(struct json_writer *json)
 
 	json_begin_list(json, "leftovers");
 	for (size_t i = 0; i < list.nr && !err; i++)
-		if (list.entries[i].holder == IMAGE_NOBODY)
+		if (list.entries[i].holder == SHM_IMAGE_NOBODY)
 			put_leftover_json(json, &list.entries[i]);
 	json_end_list(json);
 	if (!err)

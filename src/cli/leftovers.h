@@ -9,11 +9,11 @@
 struct json_writer;
 
 /*
- * The trace to recover (IMAGE_NOBODY), or to make a snapshot of (IMAGE_RECORDER), if there is only
- * one of this user in all folders; to be freed. NULL: there is none, -ENOENT in *err, or there are
- * several, which was told, -EEXIST; -errno.
+ * The trace to recover (SHM_IMAGE_NOBODY), or to make a snapshot of (SHM_IMAGE_RECORDER), if there
+ * is only one of this user in all folders; to be freed. NULL: there is none, -ENOENT in *err, or
+ * there are several, which was told, -EEXIST; -errno.
  */
-char *leftovers_choose(enum image_holder holder, int *err);
+char *leftovers_choose(enum shm_image_holder holder, int *err);
 
 /* For a recorder of this trace: the leftovers of other traces in its folder. */
 void leftovers_say_beside(const char *trace_path);

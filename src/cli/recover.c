@@ -86,7 +86,7 @@ int cmd_recover(int argc, char **argv)
 	                         "was left in any folder."))
 		return 2;
 	cgroup_sweep();
-	if (!image_command_choose(&command, IMAGE_NOBODY, &chosen))
+	if (!image_command_choose(&command, SHM_IMAGE_NOBODY, &chosen))
 		return 1;
 	if (!command.output)
 		command.output = command.path;

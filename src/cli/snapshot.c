@@ -68,7 +68,8 @@ static int snapshot(const struct image_command *command)
 /* False: the recorder itself will write the default, which was told. */
 static bool settle_output(struct image_command *command)
 {
-	char *recorded = image_absolute(command->path), *output = image_absolute(DEFAULT_SNAPSHOT);
+	char *recorded = shm_image_absolute(command->path),
+	     *output = shm_image_absolute(DEFAULT_SNAPSHOT);
 	bool same = recorded && output && !strcmp(recorded, output);
 
 	if (same)
@@ -94,7 +95,7 @@ int cmd_snapshot(int argc, char **argv)
 	                         "it is adaptrace.atr, or else the only one of yours that is at "
 	                         "work in any folder."))
 		return 2;
-	if (!image_command_choose(&command, IMAGE_RECORDER, &chosen))
+	if (!image_command_choose(&command, SHM_IMAGE_RECORDER, &chosen))
 		return 1;
 	if (command.output || settle_output(&command))
 		status = snapshot(&command);

@@ -61,7 +61,7 @@ static int add_entry(struct image_list *list, const struct image_entry *entry)
 	return new->file && (new->trace_path || !entry->trace_path) ? 0 : -ENOMEM;
 }
 
-static int look_into(struct image_list *list, char *name, int fd, enum image_holder holder)
+static int look_into(struct image_list *list, char *name, int fd, enum shm_image_holder holder)
 {
 	struct image_entry entry = {.file = name, .holder = holder};
 	struct view view;
@@ -72,7 +72,7 @@ static int look_into(struct image_list *list, char *name, int fd, enum image_hol
 	entry.size = (uint64_t)stat.st_blocks * 512;
 	entry.end = stat.st_mtime;
 	if (!read_view(&view, fd, (size_t)stat.st_size) &&
-	    image_is_named(name, view.header.trace_path)) {
+	    shm_image_is_named(name, view.header.trace_path)) {
 		entry.trace_path = view.header.trace_path;
 		entry.end = last_word(&view.run, &stat);
 	}
@@ -81,12 +81,12 @@ static int look_into(struct image_list *list, char *name, int fd, enum image_hol
 
 static int take_name(struct image_list *list, const char *name)
 {
-	char path[sizeof(IMAGE_FOLDER) + NAME_MAX + 1];
-	enum image_holder holder;
+	char path[sizeof(SHM_IMAGE_FOLDER) + NAME_MAX + 1];
+	enum shm_image_holder holder;
 	int fd, err;
 
-	snprintf(path, sizeof(path), IMAGE_FOLDER "/%s", name);
-	fd = image_peek(path, &holder);
+	snprintf(path, sizeof(path), SHM_IMAGE_FOLDER "/%s", name);
+	fd = shm_image_peek(path, &holder);
 	if (fd < 0)
 		return 0;
 	err = look_into(list, path, fd, holder);
@@ -113,7 +113,7 @@ int image_list_make(struct image_list *list)
 	DIR *folder;
 
 	*list = (struct image_list){0};
-	folder = opendir(IMAGE_FOLDER);
+	folder = opendir(SHM_IMAGE_FOLDER);
 	if (!folder)
 		return -errno;
 	snprintf(prefix, sizeof(prefix), "adaptrace-%u-", geteuid());

@@ -11,7 +11,7 @@ struct image_entry {
 	/* Absolute path of the trace that the recorder writes or would have written. NULL: the
 	 * image is damaged, or of another version of adaptrace. */
 	char *trace_path;
-	enum image_holder holder;
+	enum shm_image_holder holder;
 	uint64_t size; /* bytes of memory that it takes */
 	int64_t end;   /* seconds since 1970: its recorder's last word */
 };

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-char *image_absolute(const char *path)
+char *shm_image_absolute(const char *path)
 {
 	char *for_dir = strdup(path), *for_base = strdup(path), *folder = NULL, *absolute = NULL;
 
@@ -31,10 +31,10 @@ char *image_absolute(const char *path)
 
 static char *image_name(const char *trace_path, const char *suffix)
 {
-	char *absolute = image_absolute(trace_path), *name = NULL;
+	char *absolute = shm_image_absolute(trace_path), *name = NULL;
 
 	if (absolute &&
-	    asprintf(&name, IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
+	    asprintf(&name, SHM_IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
 	             (unsigned long long)XXH3_64bits(absolute, strlen(absolute)), suffix) < 0)
 		name = NULL;
 	free(absolute);
@@ -131,14 +131,14 @@ static bool size_allowed(size_t size)
 	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
-static int image_create_file(struct image *image)
+static int image_create_file(struct shm_image *image)
 {
 	int fd, err = -EFBIG;
 	void *memory;
 
 	if (!size_allowed(image->size))
 		return err;
-	fd = open(IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	fd = open(SHM_IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask is: recover asks for that */
@@ -159,7 +159,7 @@ out:
 	return err;
 }
 
-static int image_create_anonymous(struct image *image)
+static int image_create_anonymous(struct shm_image *image)
 {
 	void *memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE,
 	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -171,20 +171,20 @@ static int image_create_anonymous(struct image *image)
 	return 0;
 }
 
-int image_create(struct image *image, size_t size, const char *trace_path)
+int shm_image_create(struct shm_image *image, size_t size, const char *trace_path)
 {
-	*image = (struct image){.size = size, .fd = -1};
+	*image = (struct shm_image){.size = size, .fd = -1};
 	if (trace_path && !image_create_file(image)) {
 		image->name = image_name(trace_path, "");
 		if (image->name)
 			return 0;
-		image_close(image);
-		*image = (struct image){.size = size, .fd = -1};
+		shm_image_close(image);
+		*image = (struct shm_image){.size = size, .fd = -1};
 	}
 	return image_create_anonymous(image);
 }
 
-size_t image_room(const struct image *image)
+size_t shm_image_room(const struct shm_image *image)
 {
 	struct statvfs shm;
 
@@ -194,7 +194,7 @@ size_t image_room(const struct image *image)
 	return (size_t)shm.f_bavail * shm.f_frsize;
 }
 
-int image_reserve(struct image *image, size_t offset, size_t size)
+int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
 {
 	int err = 0;
 
@@ -227,7 +227,7 @@ static int leftover_keep(const char *name)
 	return err;
 }
 
-static int image_link(const struct image *image)
+static int image_link(const struct shm_image *image)
 {
 	char self[64];
 
@@ -235,7 +235,7 @@ static int image_link(const struct image *image)
 	return linkat(AT_FDCWD, self, AT_FDCWD, image->name, AT_SYMLINK_FOLLOW) ? -errno : 0;
 }
 
-void image_publish(struct image *image)
+void shm_image_publish(struct shm_image *image)
 {
 	int err;
 
@@ -255,7 +255,7 @@ void image_publish(struct image *image)
 	image->name = NULL;
 }
 
-static int image_map(struct image *image, int protection, int flags)
+static int image_map(struct shm_image *image, int protection, int flags)
 {
 	struct stat stat;
 	void *memory;
@@ -274,16 +274,16 @@ static int image_map(struct image *image, int protection, int flags)
 
 static const char *const suffixes[] = {"", ".old"};
 
-int image_peek(const char *name, enum image_holder *holder)
+int shm_image_peek(const char *name, enum shm_image_holder *holder)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	int fd = own_open(name, O_RDONLY);
 
 	if (fd < 0)
 		return fd;
-	*holder = IMAGE_NOBODY;
+	*holder = SHM_IMAGE_NOBODY;
 	if (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK)
-		*holder = lock.l_start == RECOVERY ? IMAGE_RECOVERY : IMAGE_RECORDER;
+		*holder = lock.l_start == RECOVERY ? SHM_IMAGE_RECOVERY : SHM_IMAGE_RECORDER;
 	/* A recorder that ends takes the name away before it gives the lock back. */
 	if (!check_name(name, fd))
 		return fd;
@@ -291,14 +291,14 @@ int image_peek(const char *name, enum image_holder *holder)
 	return -ENOENT;
 }
 
-bool image_held(const char *trace_path, enum image_holder wanted)
+bool shm_image_held(const char *trace_path, enum shm_image_holder wanted)
 {
 	bool held = false;
 
 	for (unsigned i = 0; !held && i < 2; i++) {
 		char *name = image_name(trace_path, suffixes[i]);
-		enum image_holder holder;
-		int fd = name ? image_peek(name, &holder) : -ENOMEM;
+		enum shm_image_holder holder;
+		int fd = name ? shm_image_peek(name, &holder) : -ENOMEM;
 
 		held = fd >= 0 && holder == wanted;
 		if (fd >= 0)
@@ -308,7 +308,7 @@ bool image_held(const char *trace_path, enum image_holder wanted)
 	return held;
 }
 
-bool image_is_named(const char *name, const char *trace_path)
+bool shm_image_is_named(const char *name, const char *trace_path)
 {
 	bool is = false;
 
@@ -321,7 +321,7 @@ bool image_is_named(const char *name, const char *trace_path)
 	return is;
 }
 
-char *image_found(const char *trace_path)
+char *shm_image_found(const char *trace_path)
 {
 	struct stat stat;
 
@@ -335,11 +335,11 @@ char *image_found(const char *trace_path)
 	return NULL;
 }
 
-int image_open(struct image *image, const char *trace_path)
+int shm_image_open(struct shm_image *image, const char *trace_path)
 {
 	int err = -ENOENT, first = 0;
 
-	*image = (struct image){.fd = -1};
+	*image = (struct shm_image){.fd = -1};
 	/* While a new recorder writes this trace, an older leftover can be had all the same. */
 	for (unsigned i = 0; i < 2 && image->fd < 0; i++) {
 		free(image->name);
@@ -353,36 +353,36 @@ int image_open(struct image *image, const char *trace_path)
 	err = image->fd < 0 ? (first == -ENOENT ? image->fd : first)
 	                    : image_map(image, PROT_READ | PROT_WRITE, MAP_PRIVATE);
 	if (err)
-		image_close(image);
+		shm_image_close(image);
 	return err;
 }
 
-int image_watch(struct image *image, const char *trace_path)
+int shm_image_watch(struct shm_image *image, const char *trace_path)
 {
 	int err;
 
-	*image = (struct image){.fd = -1, .name = image_name(trace_path, "")};
+	*image = (struct shm_image){.fd = -1, .name = image_name(trace_path, "")};
 	if (!image->name)
 		return -ENOMEM;
 	image->fd = living_open(image->name);
 	err = image->fd < 0 ? image->fd : image_map(image, PROT_READ, MAP_SHARED);
 	if (err)
-		image_close(image);
+		shm_image_close(image);
 	return err;
 }
 
-void image_close(struct image *image)
+void shm_image_close(struct shm_image *image)
 {
 	if (image->memory)
 		munmap(image->memory, image->size);
 	if (image->fd >= 0)
 		close(image->fd);
 	free(image->name);
-	*image = (struct image){.fd = -1};
+	*image = (struct shm_image){.fd = -1};
 }
 
 /* Others may have put the file aside, or a newer one in its place. */
-void image_unlink(struct image *image)
+void shm_image_unlink(struct shm_image *image)
 {
 	if (image->name && !check_name(image->name, image->fd))
 		unlink(image->name);

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define IMAGE_FOLDER "/dev/shm"
+#define SHM_IMAGE_FOLDER "/dev/shm"
 
-struct image {
+struct shm_image {
 	unsigned char *memory; /* zeroed at first */
 	size_t size;
 	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
@@ -27,58 +27,58 @@ struct image {
 
 /*
  * Reserves address space of this size, in a file where that is possible, else anonymous. Nothing
- * of it may be touched before image_reserve(). 0 or -ENOMEM.
+ * of it may be touched before shm_image_reserve(). 0 or -ENOMEM.
  */
-int image_create(struct image *image, size_t size, const char *trace_path);
+int shm_image_create(struct shm_image *image, size_t size, const char *trace_path);
 
 /* Bytes that could be reserved now, by anybody. */
-size_t image_room(const struct image *image);
+size_t shm_image_room(const struct shm_image *image);
 
 /* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
-int image_reserve(struct image *image, size_t offset, size_t size);
+int shm_image_reserve(struct shm_image *image, size_t offset, size_t size);
 
 /* Gives the file its name. Where that fails nobody can recover it, but it serves. */
-void image_publish(struct image *image);
+void shm_image_publish(struct shm_image *image);
 
 /*
  * The leftover for this trace path, mapped privately: writes stay in this process. 0, -ENOENT,
  * -EBUSY: its recorder lives, -EALREADY: somebody else has it open like this, -EACCES: another
  * user's or open to others, -errno.
  */
-int image_open(struct image *image, const char *trace_path);
+int shm_image_open(struct shm_image *image, const char *trace_path);
 
 /*
  * Returns the name of an existing file for this trace path, of any owner; free it. Returns NULL if
  * there is none or no memory.
  */
-char *image_found(const char *trace_path);
+char *shm_image_found(const char *trace_path);
 
 /* The trace path with its folder resolved, which need not exist; to be freed. NULL: no memory. */
-char *image_absolute(const char *trace_path);
+char *shm_image_absolute(const char *trace_path);
 
-/* Whether a file with this name in IMAGE_FOLDER, path included, belongs to this trace path. */
-bool image_is_named(const char *name, const char *trace_path);
+/* Whether a file with this name in SHM_IMAGE_FOLDER, path included, belongs to this trace path. */
+bool shm_image_is_named(const char *name, const char *trace_path);
 
-enum image_holder { IMAGE_NOBODY, IMAGE_RECORDER, IMAGE_RECOVERY };
+enum shm_image_holder { SHM_IMAGE_NOBODY, SHM_IMAGE_RECORDER, SHM_IMAGE_RECOVERY };
 
 /* Whether there is a file for this trace path, of the user's own, that this one has. */
-bool image_held(const char *trace_path, enum image_holder wanted);
+bool shm_image_held(const char *trace_path, enum shm_image_holder wanted);
 
 /*
  * Opens a file of that name to be read, and tells who has it locked; itself it locks nothing, so
  * nobody is disturbed. A descriptor, -ENOENT, -EACCES as above, -errno.
  */
-int image_peek(const char *name, enum image_holder *holder);
+int shm_image_peek(const char *name, enum shm_image_holder *holder);
 
 /*
  * The file of a recorder at work, to be read alone, as it changes. 0, -ENOENT: there is none at
  * work, -EACCES as above, -errno.
  */
-int image_watch(struct image *image, const char *trace_path);
+int shm_image_watch(struct shm_image *image, const char *trace_path);
 
-/* The file stays if it is still named; see image_unlink(). */
-void image_close(struct image *image);
+/* The file stays if it is still named; see shm_image_unlink(). */
+void shm_image_close(struct shm_image *image);
 /* Takes the name from the file, if it still has it. */
-void image_unlink(struct image *image);
+void shm_image_unlink(struct shm_image *image);
 
 #endif

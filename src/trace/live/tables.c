@@ -89,8 +89,8 @@ int table_reserve(struct tables *tables, enum trace_section section, size_t size
 	want = (size + PIECE - 1) & ~(PIECE - 1);
 	if (want > page_align(kind.entry_size * kind.max))
 		want = page_align(kind.entry_size * kind.max);
-	err = image_reserve(&tables->image, tables->layout.section[section] + reserved,
-	                    want - reserved);
+	err = shm_image_reserve(&tables->image, tables->layout.section[section] + reserved,
+	                        want - reserved);
 	if (!err)
 		tables->reserved[section] = want;
 	return err;
@@ -104,7 +104,7 @@ int tables_reserve_arena(void *arg, size_t size)
 
 	if (size <= reserved)
 		return 0;
-	err = image_reserve(&tables->image, tables->layout.arena + reserved, size - reserved);
+	err = shm_image_reserve(&tables->image, tables->layout.arena + reserved, size - reserved);
 	if (!err)
 		tables->reserved_arena = size;
 	return err;
@@ -149,7 +149,7 @@ static int reserve_fixed(struct tables *tables)
 {
 	const struct layout *layout = &tables->layout;
 	const size_t arena = layout->size - layout->arena;
-	int err = image_reserve(&tables->image, 0, layout->section[TRACE_RUN]);
+	int err = shm_image_reserve(&tables->image, 0, layout->section[TRACE_RUN]);
 
 	if (!err)
 		err = tables_reserve_arena(tables, arena < ARENA_START ? arena : ARENA_START);
@@ -165,14 +165,14 @@ static int reserve_fixed(struct tables *tables)
 static int tables_map(struct tables *tables, const char *trace_path)
 {
 	size_t arena = tables->layout.size - tables->layout.arena;
-	int err = image_create(&tables->image, tables->layout.size, trace_path);
+	int err = shm_image_create(&tables->image, tables->layout.size, trace_path);
 
-	if (err || (image_room(&tables->image) >= arena && !reserve_fixed(tables)))
+	if (err || (shm_image_room(&tables->image) >= arena && !reserve_fixed(tables)))
 		return err;
-	image_close(&tables->image);
+	shm_image_close(&tables->image);
 	memset(tables->reserved, 0, sizeof(tables->reserved));
 	tables->reserved_arena = 0;
-	err = image_create(&tables->image, tables->layout.size, NULL);
+	err = shm_image_create(&tables->image, tables->layout.size, NULL);
 	return err ? err : reserve_fixed(tables);
 }
 
@@ -195,7 +195,7 @@ static int strings_init(struct tables *tables)
 
 static void store_path(struct image_header *header, const char *trace_path)
 {
-	char *absolute = trace_path ? image_absolute(trace_path) : NULL;
+	char *absolute = trace_path ? shm_image_absolute(trace_path) : NULL;
 
 	const size_t size = absolute ? strlen(absolute) + 1 : 0;
 
@@ -239,7 +239,7 @@ struct tables *tables_new(size_t budget, const char *trace_path)
 		err = begin(tables, budget, trace_path);
 	if (err)
 		goto out;
-	image_publish(&tables->image);
+	shm_image_publish(&tables->image);
 	return tables;
 out:
 	tables_free(tables);
@@ -252,8 +252,8 @@ void tables_free(struct tables *tables)
 	if (!tables)
 		return;
 	if (!tables->keep)
-		image_unlink(&tables->image);
-	image_close(&tables->image);
+		shm_image_unlink(&tables->image);
+	shm_image_close(&tables->image);
 	string_pool_fini(&tables->strings);
 	threads_fini(&tables->threads);
 	free(tables->command_slots);
@@ -329,7 +329,7 @@ struct tables *tables_recover(const char *trace_path)
 		goto out;
 	tables->keep = true;
 	tables->image.fd = -1;
-	err = image_open(&tables->image, trace_path);
+	err = shm_image_open(&tables->image, trace_path);
 	if (err)
 		goto out;
 	tables->header = (void *)tables->image.memory;

@@ -40,7 +40,7 @@ struct threads {
 };
 
 struct tables {
-	struct image image;
+	struct shm_image image;
 	struct layout layout;
 	struct image_header *header;
 	size_t reserved[NR_TRACE_SECTIONS]; /* bytes of each table that may be touched */

@@ -39,7 +39,7 @@ static int copy_image(struct tables *to, struct tables *from)
 
 static int copy_living(struct tables *to, struct tables *from)
 {
-	int err = image_create(&to->image, from->image.size, NULL);
+	int err = shm_image_create(&to->image, from->image.size, NULL);
 
 	if (err)
 		return err;
@@ -60,11 +60,11 @@ struct tables *tables_snapshot(const char *trace_path)
 
 	if (to) {
 		to->image.fd = -1;
-		err = image_watch(&from.image, trace_path);
+		err = shm_image_watch(&from.image, trace_path);
 	}
 	if (!err)
 		err = copy_living(to, &from);
-	image_close(&from.image);
+	shm_image_close(&from.image);
 	if (!err)
 		return to;
 	tables_free(to);

@@ -330,19 +330,19 @@ static void images_are_listed_by_trace(void **state)
 	assert_int_equal(count_listed(place->path, NULL, &entry), 0);
 	record_and_die(place->path, "one");
 	assert_int_equal(count_listed(place->path, NULL, &entry), 1);
-	assert_int_equal(entry.holder, IMAGE_NOBODY);
+	assert_int_equal(entry.holder, SHM_IMAGE_NOBODY);
 	assert_true(entry.size >= BUDGET);
-	assert_true(image_held(place->path, IMAGE_NOBODY));
+	assert_true(shm_image_held(place->path, SHM_IMAGE_NOBODY));
 
 	tables = tables_new(BUDGET, place->path); /* the other one is put aside */
 	assert_int_equal(count_listed(place->path, NULL, &entry), 2);
-	assert_true(image_held(place->path, IMAGE_RECORDER));
-	assert_true(image_held(place->path, IMAGE_NOBODY));
+	assert_true(shm_image_held(place->path, SHM_IMAGE_RECORDER));
+	assert_true(shm_image_held(place->path, SHM_IMAGE_NOBODY));
 	tables_free(tables);
 	recovery = tables_recover(place->path);
 	assert_int_equal(count_listed(place->path, NULL, &entry), 1);
-	assert_int_equal(entry.holder, IMAGE_RECOVERY);
-	assert_false(image_held(place->path, IMAGE_NOBODY));
+	assert_int_equal(entry.holder, SHM_IMAGE_RECOVERY);
+	assert_false(shm_image_held(place->path, SHM_IMAGE_NOBODY));
 	tables_recovered(recovery);
 	tables_free(recovery);
 
@@ -584,18 +584,18 @@ static void a_signal_refuses_no_memory(void **state)
 	const size_t size = 64 << 20;
 	const struct itimerval soon = {.it_value.tv_usec = 1000};
 	struct place *place = *state;
-	struct image image;
+	struct shm_image image;
 
 	signal(SIGALRM, nothing);
 	for (unsigned i = 0; i < 5; i++) {
-		assert_int_equal(image_create(&image, size, place->path), 0);
-		if (image.fd < 0 || image_room(&image) < size) {
-			image_close(&image);
+		assert_int_equal(shm_image_create(&image, size, place->path), 0);
+		if (image.fd < 0 || shm_image_room(&image) < size) {
+			shm_image_close(&image);
 			skip();
 		}
 		assert_int_equal(setitimer(ITIMER_REAL, &soon, NULL), 0);
-		assert_int_equal(image_reserve(&image, 0, size), 0);
-		image_close(&image);
+		assert_int_equal(shm_image_reserve(&image, 0, size), 0);
+		shm_image_close(&image);
 	}
 	signal(SIGALRM, SIG_DFL);
 }

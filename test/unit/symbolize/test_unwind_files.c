@@ -5,15 +5,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-struct image {
+struct shm_image {
 	char path[64];
 	unsigned char *bytes;
 	size_t size;
 };
 
-static struct image image_of_the_linker(const struct fixture *fixture)
+static struct shm_image image_of_the_linker(const struct fixture *fixture)
 {
-	struct image image = {.path = "/tmp/adaptrace-unwind-XXXXXX"};
+	struct shm_image image = {.path = "/tmp/adaptrace-unwind-XXXXXX"};
 	struct module *module = NULL;
 	struct stat st;
 	size_t i;
@@ -36,7 +36,7 @@ static struct image image_of_the_linker(const struct fixture *fixture)
 }
 
 /* Damage is done where it hurts: in the headers, and to the tables and entries they lead to. */
-static void image_damage(const struct image *image, unsigned char *bytes)
+static void image_damage(const struct shm_image *image, unsigned char *bytes)
 {
 	Elf64_Ehdr ehdr;
 	Elf64_Phdr phdr = {0};
@@ -58,7 +58,7 @@ static void image_damage(const struct image *image, unsigned char *bytes)
 		bytes[from + (size_t)rand() % span] = (unsigned char)(rand() % 2 ? rand() : 0xff);
 }
 
-static void image_write(const struct image *image, const unsigned char *bytes, size_t size)
+static void image_write(const struct shm_image *image, const unsigned char *bytes, size_t size)
 {
 	int fd = open(image->path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
@@ -67,7 +67,7 @@ static void image_write(const struct image *image, const unsigned char *bytes, s
 	close(fd);
 }
 
-static struct module *image_module(const struct image *image, struct module_table *modules)
+static struct module *image_module(const struct shm_image *image, struct module_table *modules)
 {
 	struct module_file file = {.path = image->path, .pid = getpid()};
 	struct stat st;
@@ -79,7 +79,8 @@ static struct module *image_module(const struct image *image, struct module_tabl
 }
 
 /* A space where nothing but the image is mapped; stack words lead into it. */
-static void image_walk(struct fixture *fixture, const struct image *image, struct module *module)
+static void image_walk(struct fixture *fixture, const struct shm_image *image,
+                       struct module *module)
 {
 	struct mapping mapping = {0x100000, 0x100000 + image->size, 0x100000, module};
 	uint64_t regs[NR_REGS], stack[128];
@@ -108,7 +109,7 @@ static void image_walk(struct fixture *fixture, const struct image *image, struc
 
 static void damaged_files_do_no_harm(void **state)
 {
-	struct image image = image_of_the_linker(*state);
+	struct shm_image image = image_of_the_linker(*state);
 	unsigned char *bytes = malloc(image.size);
 	void *fresh;
 	unsigned i;
@@ -131,7 +132,7 @@ static void damaged_files_do_no_harm(void **state)
 static void file_may_shrink_under_us(void **state)
 {
 	struct fixture *fixture = *state;
-	struct image image = image_of_the_linker(fixture);
+	struct shm_image image = image_of_the_linker(fixture);
 	struct module *module;
 	int size;
 
