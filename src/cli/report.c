@@ -16,7 +16,7 @@
 #include "output/views/job.h"
 #include "output/text/text.h"
 #include "base/suggest.h"
-#include "symbolize/elf/debuginfod.h"
+#include "symbolize/elf/debug_file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "perf/events/event.h"
 
 #include "perf/events/event_alias.h"
-#include "perf/events/event_generic.h"
 #include "perf/events/event_modifiers.h"
 #include "perf/events/event_pfm.h"
 #include "perf/events/event_place.h"
@@ -13,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <stddef.h>
 
 /* -- names that nobody knows ------------------------------------------------------------------- */
 
@@ -307,3 +307,53 @@ bool event_exclude_kernel(struct event *event)
 	event->modifiers = true;
 	return true;
 }
+
+const struct event_generic event_generics[] = {
+	{"cpu-clock", "time on a CPU, by its high-resolution timer"},
+	{"task-clock", "time on a CPU, counted by the task"},
+	{"page-faults", "page faults, of both kinds"},
+	{"minor-faults", "page faults that needed no input"},
+	{"major-faults", "page faults that read from a disk or another device"},
+	{"context-switches", "switches away from the task"},
+	{"cpu-migrations", "moves of the task to another CPU"},
+	{"cgroup-switches", "switches to a task of another control group"},
+
+	{"cycles", "CPU cycles, at whatever clock rate it runs"},
+	{"instructions", "retired instructions"},
+	{"branches", "retired branch instructions"},
+	{"branch-misses", "mispredicted branches"},
+	{"cache-references", "accesses to the last cache level, as the CPU defines them"},
+	{"cache-misses", "accesses that the last cache level missed"},
+	{"bus-cycles", "cycles of the bus"},
+	{"ref-cycles", "cycles at a constant rate, whatever the clock rate"},
+	{"stalled-cycles-frontend", "cycles in which no instruction was issued"},
+	{"stalled-cycles-backend", "cycles in which no instruction retired"},
+
+	{"L1-dcache-loads", "loads from the first-level data cache"},
+	{"L1-dcache-load-misses", "loads that the first-level data cache missed"},
+	{"L1-dcache-stores", "stores to the first-level data cache"},
+	{"L1-dcache-store-misses", "stores that the first-level data cache missed"},
+	{"L1-dcache-prefetches", "prefetches into the first-level data cache"},
+	{"L1-dcache-prefetch-misses", "prefetches that the first-level data cache missed"},
+	{"L1-icache-loads", "fetches from the first-level instruction cache"},
+	{"L1-icache-load-misses", "fetches that the first-level instruction cache missed"},
+	{"LLC-loads", "loads from the last-level cache"},
+	{"LLC-load-misses", "loads that the last-level cache missed"},
+	{"LLC-stores", "stores to the last-level cache"},
+	{"LLC-store-misses", "stores that the last-level cache missed"},
+	{"LLC-prefetches", "prefetches into the last-level cache"},
+	{"LLC-prefetch-misses", "prefetches that the last-level cache missed"},
+	{"dTLB-loads", "address translations for loads"},
+	{"dTLB-load-misses", "translations for loads that the TLB missed"},
+	{"dTLB-stores", "address translations for stores"},
+	{"dTLB-store-misses", "translations for stores that the TLB missed"},
+	{"iTLB-loads", "address translations for instruction fetches"},
+	{"iTLB-load-misses", "translations for instruction fetches that the TLB missed"},
+	{"branch-loads", "branches seen by the branch predictor"},
+	{"branch-load-misses", "branches that the branch predictor missed"},
+	{"node-loads", "loads from the memory of the own node"},
+	{"node-load-misses", "loads from the memory of another node"},
+	{"node-stores", "stores to the memory of the own node"},
+	{"node-store-misses", "stores to the memory of another node"},
+	{NULL, NULL},
+};

@@ -134,4 +134,13 @@ struct event_info {
  */
 int event_list(const char *pattern, int (*fn)(void *arg, const struct event_info *info), void *arg);
 
+/* A name that the kernel itself gives to an event, as perf users know it. */
+struct event_generic {
+	const char *name; /* as perf writes it; case does not matter to event_parse */
+	const char *description;
+};
+
+/* Software first, then hardware, then caches; a row without a name ends it. */
+extern const struct event_generic event_generics[];
+
 #endif

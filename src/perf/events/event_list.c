@@ -1,7 +1,6 @@
 #include "perf/events/event.h"
 
 #include "perf/events/event_alias.h"
-#include "perf/events/event_generic.h"
 #include "perf/events/event_pfm.h"
 #include "perf/events/pmu.h"
 #include "perf/events/tracepoint.h"

@@ -1,5 +1,4 @@
 #include "symbolize/elf/debug_file.h"
-#include "symbolize/elf/debuginfod.h"
 #include "symbolize/elf/elf_sections.h"
 #include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/target_file.h"
@@ -9,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <dlfcn.h>
+#include <stddef.h>
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 #define MAX_CHECKED  (1u << 30)
@@ -336,4 +337,43 @@ int debug_alt_open(const struct module *module, Elf *elf, int fd)
 		return -ENOENT;
 	alt = try_alt_link("", &link, fd);
 	return alt < 0 && module_root(module, root) ? try_alt_link(root, &link, fd) : alt;
+}
+
+#define LIBRARY "libdebuginfod.so.1"
+
+typedef void *begin_fn(void);
+typedef void end_fn(void *client);
+typedef int find_fn(void *client, const unsigned char *id, int size, char **path);
+
+bool debuginfod_present(void)
+{
+	void *library = dlopen(LIBRARY, RTLD_LAZY);
+
+	if (library)
+		dlclose(library);
+	return library != NULL;
+}
+
+int debuginfod_fetch(const struct build_id *id)
+{
+	void *library = dlopen(LIBRARY, RTLD_LAZY), *client;
+	begin_fn *begin;
+	end_fn *end;
+	find_fn *find;
+	int fd = -ENOENT;
+
+	if (!library || !id->size)
+		goto out;
+	begin = (begin_fn *)dlsym(library, "debuginfod_begin");
+	end = (end_fn *)dlsym(library, "debuginfod_end");
+	find = (find_fn *)dlsym(library, "debuginfod_find_debuginfo");
+	client = begin && end && find ? begin() : NULL;
+	if (!client)
+		goto out;
+	fd = find(client, id->bytes, id->size, NULL);
+	end(client);
+out:
+	if (library)
+		dlclose(library);
+	return fd;
 }

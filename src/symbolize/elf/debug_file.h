@@ -8,6 +8,7 @@
 #include "symbolize/modules/module.h"
 
 #include <libelf.h>
+#include <stdbool.h>
 
 /*
  * Opens the debug file of a module: by its build-id, else by the name and checksum in the
@@ -31,5 +32,14 @@ int debug_alt_open(const struct module *module, Elf *elf, int fd);
  * descriptor of an ELF file, or -errno.
  */
 int mini_debug_open(Elf *elf);
+
+/*
+ * Tells whether the library of debuginfod is installed. It asks servers for debug files, at the
+ * addresses in DEBUGINFOD_URLS, and keeps answers in the user's cache.
+ */
+bool debuginfod_present(void);
+
+/* Returns a descriptor of the debug file that a server has for a build-id, or -errno. */
+int debuginfod_fetch(const struct build_id *id);
 
 #endif

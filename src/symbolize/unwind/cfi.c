@@ -3,7 +3,7 @@
 #include "base/array.h"
 #include "symbolize/unwind/cfi_entry.h"
 #include "symbolize/unwind/cfi_table.h"
-#include "symbolize/modules/unpack.h"
+#include "symbolize/modules/file_blocks.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 
 struct cfi_reader {
 	struct module_table *modules;
-	struct image_cache *images;
+	struct file_blocks *blocks;
 	size_t indexed;   /* entries in the indexes of all modules */
 	size_t unpacked;  /* bytes of compressed sections */
 	size_t nr_opened; /* modules looked at */
@@ -39,8 +39,8 @@ struct cfi_reader *cfi_reader_new(struct module_table *modules)
 	if (!reader)
 		return NULL;
 	reader->modules = modules;
-	reader->images = image_cache_new(modules);
-	if (!reader->images) {
+	reader->blocks = file_blocks_new(modules);
+	if (!reader->blocks) {
 		free(reader);
 		return NULL;
 	}
@@ -82,7 +82,7 @@ void cfi_reader_free(struct cfi_reader *reader)
 	if (!reader)
 		return;
 	forget_modules(reader);
-	image_cache_free(reader->images);
+	file_blocks_free(reader->blocks);
 	free(reader);
 }
 
@@ -110,7 +110,7 @@ size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr
 
 	if (!vaddr_offset(cfi, vaddr, &offset, &left))
 		return 0;
-	return image_read(reader->images, cfi->module, offset, to, size < left ? size : left);
+	return file_blocks_read(reader->blocks, cfi->module, offset, to, size < left ? size : left);
 }
 
 /* All linkers write a header of 12 bytes in these encodings, then pairs of 4-byte offsets. */
@@ -123,7 +123,7 @@ static void open_linker_table(struct cfi_reader *reader, struct cfi *cfi, const 
 	uint32_t nr;
 
 	if (phdr->p_filesz < sizeof(header) ||
-	    image_read(reader->images, cfi->module, phdr->p_offset, header, 12) < 12 ||
+	    file_blocks_read(reader->blocks, cfi->module, phdr->p_offset, header, 12) < 12 ||
 	    header[0] != 1 || header[1] != (DW_EH_PE_pcrel | DW_EH_PE_sdata4) ||
 	    header[2] != DW_EH_PE_udata4 || header[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4))
 		return;
@@ -146,7 +146,7 @@ static void open_packed(struct cfi_reader *reader, const struct cfi *cfi,
 
 	section->size = 0;
 	if (shdr->sh_size <= sizeof(chdr) ||
-	    image_read(reader->images, cfi->module, shdr->sh_offset, &chdr, sizeof(chdr)) <
+	    file_blocks_read(reader->blocks, cfi->module, shdr->sh_offset, &chdr, sizeof(chdr)) <
 	            sizeof(chdr) ||
 	    chdr.ch_type != ELFCOMPRESS_ZLIB)
 		return;
@@ -161,7 +161,7 @@ static bool is_by_ghc(struct cfi_reader *reader, const struct cfi *cfi, const El
 	char text[256];
 	size_t size = shdr->sh_size < sizeof(text) ? shdr->sh_size : sizeof(text);
 
-	size = image_read(reader->images, cfi->module, shdr->sh_offset, text, size);
+	size = file_blocks_read(reader->blocks, cfi->module, shdr->sh_offset, text, size);
 	return memmem(text, size, "GHC ", 4) != NULL;
 }
 
@@ -191,23 +191,23 @@ static void open_section(struct cfi_reader *reader, struct cfi *cfi, const Elf64
 
 static void open_sections(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Ehdr *ehdr)
 {
-	struct image_cache *images = reader->images;
+	struct file_blocks *blocks = reader->blocks;
 	Elf64_Shdr shdr, names;
 	unsigned i, nr = ehdr->e_shnum < MAX_SECTIONS ? ehdr->e_shnum : MAX_SECTIONS;
 
 	if (ehdr->e_shentsize != sizeof(shdr) ||
-	    image_read(images, cfi->module,
-	               ehdr->e_shoff + (uint64_t)ehdr->e_shstrndx * sizeof(names), &names,
-	               sizeof(names)) < sizeof(names))
+	    file_blocks_read(blocks, cfi->module,
+	                     ehdr->e_shoff + (uint64_t)ehdr->e_shstrndx * sizeof(names), &names,
+	                     sizeof(names)) < sizeof(names))
 		return;
 	for (i = 1; i < nr; i++) {
 		char name[16] = "";
 
-		if (image_read(images, cfi->module, ehdr->e_shoff + i * sizeof(shdr), &shdr,
-		               sizeof(shdr)) < sizeof(shdr))
+		if (file_blocks_read(blocks, cfi->module, ehdr->e_shoff + i * sizeof(shdr), &shdr,
+		                     sizeof(shdr)) < sizeof(shdr))
 			return;
-		image_read(images, cfi->module, names.sh_offset + shdr.sh_name, name,
-		           sizeof(name) - 1);
+		file_blocks_read(blocks, cfi->module, names.sh_offset + shdr.sh_name, name,
+		                 sizeof(name) - 1);
 		open_section(reader, cfi, &shdr, name);
 	}
 }
@@ -218,8 +218,8 @@ static void open_segments(struct cfi_reader *reader, struct cfi *cfi, const Elf6
 	Elf64_Phdr phdr, table = {0};
 
 	for (i = 0; i < nr; i++) {
-		if (image_read(reader->images, cfi->module, ehdr->e_phoff + i * sizeof(phdr), &phdr,
-		               sizeof(phdr)) < sizeof(phdr))
+		if (file_blocks_read(reader->blocks, cfi->module, ehdr->e_phoff + i * sizeof(phdr),
+		                     &phdr, sizeof(phdr)) < sizeof(phdr))
 			break;
 		if (phdr.p_type == PT_GNU_EH_FRAME)
 			table = phdr;
@@ -234,7 +234,7 @@ static void cfi_open(struct cfi_reader *reader, struct cfi *cfi)
 {
 	Elf64_Ehdr ehdr;
 
-	if (image_read(reader->images, cfi->module, 0, &ehdr, sizeof(ehdr)) < sizeof(ehdr) ||
+	if (file_blocks_read(reader->blocks, cfi->module, 0, &ehdr, sizeof(ehdr)) < sizeof(ehdr) ||
 	    memcmp(ehdr.e_ident, ELFMAG, SELFMAG) || ehdr.e_ident[EI_CLASS] != ELFCLASS64 ||
 	    ehdr.e_ident[EI_DATA] != ELFDATA2LSB || ehdr.e_machine != ARCH_MACHINE ||
 	    ehdr.e_phentsize != sizeof(Elf64_Phdr))
@@ -276,8 +276,8 @@ static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *s
 	size_t room = UNPACKED_MAX_TOTAL - reader->unpacked;
 	uint8_t *unpacked = section->size <= room ? malloc(section->size) : NULL;
 
-	if (!unpacked || !image_unpack(reader->images, source->module, section->offset,
-	                               section->packed, unpacked, (uint32_t)section->size)) {
+	if (!unpacked || !file_blocks_unpack(reader->blocks, source->module, section->offset,
+	                                     section->packed, unpacked, (uint32_t)section->size)) {
 		free(unpacked);
 		return false;
 	}
@@ -347,7 +347,7 @@ static const struct cfi_cie *section_fde(struct cfi_reader *reader, struct cfi *
                                          struct cfi_section *section, uint64_t vaddr,
                                          struct cfi_fde *fde, uint64_t *next)
 {
-	struct cfi_source source = {reader->images, cfi->module, section};
+	struct cfi_source source = {reader->blocks, cfi->module, section};
 	const struct cfi_cie *cie;
 	struct cfi_entry entry;
 	uint64_t offset;

@@ -35,8 +35,8 @@ static const uint8_t *section_read(const struct cfi_source *source, uint64_t off
 	if (section->unpacked)
 		return section->unpacked + offset;
 	*size = section->packed ? 0
-	                        : image_read(source->images, source->module,
-	                                     section->offset + offset, buffer, *size);
+	                        : file_blocks_read(source->blocks, source->module,
+	                                           section->offset + offset, buffer, *size);
 	return buffer;
 }
 

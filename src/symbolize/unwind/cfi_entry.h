@@ -30,7 +30,7 @@ struct cfi_fde {
 
 /* A section's bytes, and a buffer into which entries are copied. */
 struct cfi_source {
-	struct image_cache *images;
+	struct file_blocks *blocks;
 	struct module *module;
 	struct cfi_section *section;
 };

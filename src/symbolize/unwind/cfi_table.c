@@ -23,9 +23,9 @@ static uint64_t loaded_at(const struct cfi_section *section, int32_t relative)
 static uint32_t read_pairs(const struct cfi_source *source, uint32_t i, struct pair *pairs,
                            uint32_t nr)
 {
-	return (uint32_t)(image_read(source->images, source->module,
-	                             source->section->table + i * (uint64_t)sizeof(*pairs), pairs,
-	                             nr * sizeof(*pairs)) /
+	return (uint32_t)(file_blocks_read(source->blocks, source->module,
+	                                   source->section->table + i * (uint64_t)sizeof(*pairs),
+	                                   pairs, nr * sizeof(*pairs)) /
 	                  sizeof(*pairs));
 }
 

@@ -1,6 +1,5 @@
 #include "cases.h"
 #include "perf/events/event.h"
-#include "perf/events/event_generic.h"
 #include "perf/events/event_place.h"
 #include "base/suggest.h"
 #include "perf/events/pmu.h"
