@@ -32,7 +32,8 @@ struct symbolizer {
 	struct symbols_aside *aside; /* or NULL */
 	const char *shown;           /* the raw name that the texts were made of */
 	bool shown_plt;
-	unsigned languages; /* that the file of the names holds code of */
+	unsigned shown_languages;
+	unsigned languages; /* of which the name at hand may be */
 	struct source sources[LINES_MAX_CHAIN];
 	char linkage[DEMANGLED_MAX];
 	char text[DEMANGLED_MAX + 64];
@@ -116,10 +117,12 @@ static void name_show(struct symbolizer *symbolizer, enum module_kind kind, cons
 	const char *suffix = plt ? "@plt" : kind == MODULE_KERNEL ? name + size : "";
 	char *linkage = symbolizer->linkage, *text = symbolizer->text;
 
-	if (symbolizer->shown == name && symbolizer->shown_plt == plt)
+	if (symbolizer->shown == name && symbolizer->shown_plt == plt &&
+	    symbolizer->shown_languages == symbolizer->languages)
 		return;
 	symbolizer->shown = name;
 	symbolizer->shown_plt = plt;
+	symbolizer->shown_languages = symbolizer->languages;
 	if (size > DEMANGLED_MAX - 64)
 		size = DEMANGLED_MAX - 64;
 	memcpy(linkage, name, size);
@@ -233,6 +236,11 @@ static void sources_add(struct elf_names *names, struct source *sources, size_t 
 		symbol->name = name;
 }
 
+static bool chosen_is_c(const struct symbol *symbol)
+{
+	return symbol->nr_sources && symbol->sources[symbol->nr_sources - 1].is_c;
+}
+
 static int elf_names_tell(struct elf_names *names, const struct query *query)
 {
 	struct symbol_sweep symbols = {.table = &names->symbols},
@@ -253,6 +261,7 @@ static int elf_names_tell(struct elf_names *names, const struct query *query)
 		if (err || !elf_choose(symbol, frame, &chosen))
 			continue;
 		sources_add(names, query->symbolizer->sources, i, &chosen);
+		query->symbolizer->languages = chosen_is_c(&chosen) ? 0 : names->symbols.languages;
 		err = query_tell(query, query->offsets[i], &chosen, symbol && symbol->plt);
 	}
 	return err;
@@ -275,7 +284,6 @@ static int query_elf(const struct query *query, struct module *module)
 	if (elf_image_open(&names.image, symbolizer->modules, module))
 		return 0;
 	err = elf_names_read(&names);
-	symbolizer->languages = names.symbols.languages;
 	if (!err) {
 		names.lines = lines_new(&names.image, &names.symbols, query->offsets, query->n);
 		if (names.lines)

@@ -36,6 +36,23 @@ end Worker;
 EOF2
 command -v gnatmake >/dev/null && gnatmake -q -O1 worker.adb >out 2>&1 && shows worker worker.step worker__step
 
+# A function of C keeps its name beside Ada's.
+if command -v gnatmake >/dev/null && gcc -g -O1 -c -x c -o c.o - <<'EOF2'
+double burn__long(double x) { for (int i = 0; i < 300000000; i++) x = x * 0.5 + i; return x; }
+EOF2
+then
+	cat >mixed.adb <<'EOF2'
+with Ada.Text_IO;
+procedure Mixed is
+   function Burn (X : Long_Float) return Long_Float;
+   pragma Import (C, Burn, "burn__long");
+begin
+   Ada.Text_IO.Put_Line (Long_Float'Image (Burn (1.0)));
+end Mixed;
+EOF2
+	gnatmake -q -O1 mixed.adb -largs c.o >out 2>&1 && shows mixed burn__long burn__long
+fi
+
 cat >burner.ml <<'EOF2'
 let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
 let () = print_int (fib 36)

@@ -454,6 +454,7 @@ size_t lines_chain(const struct lines *lines, size_t index, struct source chain[
 		return 0;
 	for (; scope && scope->caller; scope = &lines->scopes[scope->caller - 1]) {
 		source.function = scope->name;
+		source.is_c = scope->is_c;
 		if (nr + 1 < LINES_MAX_CHAIN)
 			chain[nr++] = source;
 		source.file = scope->call_file;
@@ -461,6 +462,7 @@ size_t lines_chain(const struct lines *lines, size_t index, struct source chain[
 		source.line = scope->call_line;
 	}
 	source.function = scope ? scope->name : NULL;
+	source.is_c = scope && scope->is_c;
 	chain[nr++] = source;
 	return nr;
 }

@@ -17,6 +17,7 @@
 
 struct recent_name {
 	const char *name, *readable;
+	bool is_c;
 };
 
 /* Units that were looked into last: names are looked up in the order of their entries. */
@@ -50,7 +51,26 @@ struct die_names {
 	const char *linkage, *plain;
 	struct dwarf *dwarf; /* where the plain one is */
 	uint64_t unit, offset;
+	bool is_c; /* its unit */
 };
+
+/* Names of other languages may look like one of C: a__b is a.b in Ada alone. */
+static bool is_c_or_cxx(const struct dwarf_unit *unit)
+{
+	switch (unit->root.attrs[DIE_LANGUAGE].value) {
+	case DW_LANG_C:
+	case DW_LANG_C89:
+	case DW_LANG_C99:
+	case DW_LANG_C11:
+	case DW_LANG_C_plus_plus:
+	case DW_LANG_C_plus_plus_03:
+	case DW_LANG_C_plus_plus_11:
+	case DW_LANG_C_plus_plus_14:
+		return true;
+	default:
+		return false;
+	}
+}
 
 static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uint64_t offset)
 {
@@ -73,6 +93,7 @@ static struct die_names names_find(struct namer *namer, struct dwarf *dwarf, uin
 			names.dwarf = dwarf;
 			names.unit = unit->offset;
 			names.offset = offset;
+			names.is_c = is_c_or_cxx(unit);
 		}
 		if (!dwarf_die_origin(unit, &die, &dwarf, &offset))
 			break;
@@ -95,15 +116,16 @@ static const char *name_keep(struct namer *namer, const char *name)
 	return namer->by->copy ? text_pool_put(namer->by->text, name) : name;
 }
 
-static const char *name_make_readable(struct namer *namer, const char *name)
+static const char *name_make_readable(struct namer *namer, const char *name, bool is_c)
 {
 	struct recent_name *recent =
 		&namer->recent[(uintptr_t)name * 0x9e3779b97f4a7c15 >> (64 - 14)];
 
-	if (recent->name == name)
+	if (recent->name == name && recent->is_c == is_c)
 		return recent->readable;
-	name_readable_in(name, namer->by->symbols->languages, namer->text);
+	name_readable_in(name, is_c ? 0 : namer->by->symbols->languages, namer->text);
 	recent->name = name;
+	recent->is_c = is_c;
 	recent->readable = namer->by->copy || strcmp(name, namer->text) != 0
 	                           ? text_pool_put(namer->by->text, namer->text)
 	                           : name;
@@ -183,7 +205,7 @@ static bool name_qualify(struct namer *namer, const struct die_names *names)
 	return in_scope && used < sizeof(namer->text);
 }
 
-static const char *name_find(struct namer *namer, const struct scope *scope)
+static const char *name_find(struct namer *namer, struct scope *scope)
 {
 	struct die_names names = names_find(namer, scope->dwarf, scope->origin);
 	const char *name;
@@ -191,12 +213,13 @@ static const char *name_find(struct namer *namer, const struct scope *scope)
 	if (scope->caller && names.plain && !names.linkage)
 		names.linkage = own_codes_symbol(namer->by->own, namer->by->symbols, scope->dwarf,
 		                                 scope->origin, names.plain);
+	scope->is_c = names.is_c;
 	name = name_choose(&names);
 	if (!name)
 		return NULL;
 	if (scope->caller && !names.linkage && name_qualify(namer, &names))
 		return text_pool_put(namer->by->text, namer->text);
-	return scope->caller ? name_make_readable(namer, name) : name_keep(namer, name);
+	return scope->caller ? name_make_readable(namer, name, names.is_c) : name_keep(namer, name);
 }
 
 static bool same_origin(const struct scope *a, const struct scope *b)
@@ -260,6 +283,12 @@ static struct origin *scopes_sort(struct scope *scopes, size_t n, struct origin 
 	return from;
 }
 
+static void scope_share_name(struct scope *scope, const struct scope *of)
+{
+	scope->name = of->name;
+	scope->is_c = of->is_c;
+}
+
 int scopes_name(struct scope *scopes, size_t n, const struct scope_naming *naming)
 {
 	struct origin *origins = calloc(2 * n + 1, sizeof(*origins)), *sorted;
@@ -274,7 +303,7 @@ int scopes_name(struct scope *scopes, size_t n, const struct scope_naming *namin
 	sorted = scopes_sort(scopes, n, origins, &nr);
 	for (i = 0; i < nr; i++)
 		if (i && same_origin(sorted[i].scope, sorted[i - 1].scope))
-			sorted[i].scope->name = sorted[i - 1].scope->name;
+			scope_share_name(sorted[i].scope, sorted[i - 1].scope);
 		else
 			sorted[i].scope->name = name_find(namer, sorted[i].scope);
 	for (i = 0; i < nr; i++)

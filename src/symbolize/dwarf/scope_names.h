@@ -17,6 +17,7 @@ struct scope {
 	const uint8_t *call_md5; /* of that file; NULL: not known */
 	uint32_t call_line;
 	uint32_t caller; /* index + 1 */
+	bool is_c;       /* the function is of a unit in C or C++ */
 };
 
 struct scope_naming {

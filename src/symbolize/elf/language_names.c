@@ -37,6 +37,9 @@ unsigned language_of(const char *name)
 		return ends_with(name, "code_begin") ? LANGUAGE_OCAML : 0;
 	if (*name == '_' && (starts_with(name, "__gnat_") || starts_with(name, "_ada_")))
 		return LANGUAGE_ADA;
+	if (*name == 'r' && (!strcmp(name, "runtime.text") || !strcmp(name, "runtime.goexit") ||
+	                     !strcmp(name, "runtime.main")))
+		return LANGUAGE_GO;
 	if (!strcmp(name, "hs_main") || !strcmp(name, "stg_ap_v_info"))
 		return LANGUAGE_HASKELL;
 	return *name != '_' && ends_with(name, "_info") && has_module_path(name) ? LANGUAGE_HASKELL

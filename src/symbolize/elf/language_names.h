@@ -18,6 +18,7 @@ enum {
 	LANGUAGE_ADA = 1,
 	LANGUAGE_OCAML = 2,
 	LANGUAGE_HASKELL = 4,
+	LANGUAGE_GO = 8, /* pkg.cold is no part of pkg */
 };
 
 /* The language whose runtime or compiler alone makes this name; 0: any. */

@@ -64,8 +64,11 @@ static size_t last_dot(const char *name, size_t size)
 	return size ? size - 1 : 0;
 }
 
-/* Takes off one suffix, with its number where it has one. False: there is none that is known. */
-static bool suffix_take(const char *name, struct name_parts *parts)
+/*
+ * Takes off one suffix, with its number where it has one. False: there is none that is known. In
+ * Go, pkg.cold is a function of a package: suffixes of C functions beside it have numbers.
+ */
+static bool suffix_take(const char *name, unsigned languages, struct name_parts *parts)
 {
 	size_t dot = last_dot(name, parts->size), number = parts->size, from;
 	const struct suffix *suffix;
@@ -77,6 +80,8 @@ static bool suffix_take(const char *name, struct name_parts *parts)
 		dot = last_dot(name, number);
 		if (!dot)
 			return false;
+	} else if (languages & LANGUAGE_GO && strncmp(name, "_Z", 2) != 0) {
+		return false;
 	}
 	from = dot + 1;
 	suffix = suffix_find(name + from, number - from);
@@ -169,7 +174,7 @@ void name_readable_in(const char *name, unsigned languages, char text[DEMANGLED_
 
 	if (parts.size < DEMANGLED_MAX - 1 && outlined_show(name, text))
 		return;
-	while (suffix_take(name, &parts))
+	while (suffix_take(name, languages, &parts))
 		continue;
 	number_take(name, &parts);
 	memcpy(base, name, parts.size);

@@ -2,6 +2,7 @@
 #ifndef SYMBOLIZE_ELF_SYMBOL_H
 #define SYMBOLIZE_ELF_SYMBOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@ struct source {
 	const char *file;     /* NULL: not known */
 	const uint8_t *md5;   /* of the file's text, SOURCE_MD5_SIZE bytes; NULL: not known */
 	uint32_t line;        /* 0: none in particular */
+	bool is_c;            /* the function is of a unit in C or C++ */
 };
 
 /* A function of a module: the offsets [lo, hi). */

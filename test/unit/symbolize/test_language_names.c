@@ -18,6 +18,21 @@ static void is(unsigned language, const char *name, const char *expected)
 	assert_string_equal(text, strstr(name, ".0") ? "burn__inner" : name);
 }
 
+static void is_in_go(const char *name, const char *expected)
+{
+	name_readable_in(name, LANGUAGE_GO, text);
+	assert_string_equal(text, expected);
+}
+
+static void go(void **state)
+{
+	(void)state;
+	is_in_go("main.cold", "main.cold");
+	is_in_go("f.part.0", "f");
+	is_in_go("_Z1fv.cold", "f()");
+	assert_int_equal(language_of("runtime.main"), LANGUAGE_GO);
+}
+
 static void ada(void **state)
 {
 	(void)state;
@@ -120,11 +135,9 @@ static void long_and_cut_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ada),
-		cmocka_unit_test(ocaml),
-		cmocka_unit_test(haskell),
-		cmocka_unit_test(files),
-		cmocka_unit_test(long_and_cut_names),
+		cmocka_unit_test(go),    cmocka_unit_test(ada),
+		cmocka_unit_test(ocaml), cmocka_unit_test(haskell),
+		cmocka_unit_test(files), cmocka_unit_test(long_and_cut_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
