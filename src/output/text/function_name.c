@@ -53,10 +53,49 @@ static size_t without_clones(const char *name, size_t size)
 	return size;
 }
 
+/* Compares with the names of processors and their features that target_clones may have. */
+static bool is_target(const char *text, size_t size)
+{
+	static const char *const begins[] = {"default", "arch_", "avx", "sse", "ssse", "bmi"};
+
+	if (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_") < size)
+		return false;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (!strncmp(text, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/*
+ * The size without ".avx2", ".default" or ".arch_haswell", as C functions have them. Names with
+ * another dot, slash or colon are of other languages.
+ */
+static size_t without_target(const char *name, size_t size)
+{
+	size_t dot = 0, last;
+
+	while (dot < size && text_is_word(name[dot]))
+		dot++;
+	if (!dot || dot == size || name[dot] != '.')
+		return size;
+	last = size;
+	while (last && isdigit((unsigned char)name[last - 1]))
+		last--;
+	if (last > dot + 1 && last < size && name[last - 1] == '.')
+		size = last - 1; /* "f.avx2.0" is local */
+	return is_target(name + dot + 1, size - dot - 1) ? dot : size;
+}
+
+/* The size without what tells copies apart. */
+static size_t without_copies(const char *name, size_t size)
+{
+	return without_target(name, without_clones(name, size));
+}
+
 size_t function_name_whole(const char *name)
 {
 	const size_t size = strlen(name);
-	size_t whole = without_region(name, without_clones(name, size));
+	size_t whole = without_region(name, without_copies(name, size));
 
 	return whole < size ? whole : 0;
 }
@@ -440,7 +479,7 @@ const char *function_name_common(const char *name, unsigned less, char text[FUNC
 {
 	const size_t size = strnlen(name, FUNCTION_NAME_SIZE / 2);
 	struct form form = {.name = name, .at = name, .text = text, .less = less};
-	size_t clones = without_clones(name, size), region = without_region(name, clones);
+	size_t clones = without_copies(name, size), region = without_region(name, clones);
 
 	if (size == FUNCTION_NAME_SIZE / 2)
 		return name;

@@ -115,6 +115,13 @@ static void parts_are_of_their_function(void **state)
 	apart("matmul (omp region 0)", "matmul", 3);
 	same("f(int) (omp region 1)", "f (omp region)", 3);
 	same("f(int) [clone .avx2]", "f(int)", FUNCTION_NO_NUMBERS);
+	same("f.avx2", "f.default", FUNCTION_NO_NUMBERS);
+	same("f.arch_x86_64_v3.0", "f", FUNCTION_NO_NUMBERS);
+	apart("f.avx2", "f.default", 0);
+	apart("main.avxFirst", "main", FUNCTION_NO_NUMBERS); /* Go */
+	apart("a.b.avx2", "a.b", FUNCTION_NO_NUMBERS);
+	assert_true(function_name_is_in("f.avx512f", "f"));
+	assert_int_equal(function_name_whole("f.resolver"), 0);
 	same("(omp region 3)", "(omp region)", FUNCTION_NO_NUMBERS);
 }
 
