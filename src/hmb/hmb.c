@@ -322,8 +322,12 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 {
 	uint32_t context = NODE_NONE;
 
-	if (sample->path_size && sample->level >= hmb_floor(hmb, sample->kind))
+	if (sample->path_size && sample->level >= hmb_floor(hmb, sample->kind)) {
 		context = cct_intern(hmb, sample);
+		/* Unless this raised the floor, the context is missing: memory was refused. */
+		if (context == NODE_NONE && sample->level >= hmb_floor(hmb, sample->kind))
+			hmb->truncated++;
+	}
 	return hmb_put_at(hmb, sample, context);
 }
 
