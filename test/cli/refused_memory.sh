@@ -136,14 +136,14 @@ done
 archive="convert -q --otf2 -o out-otf2"
 refusing 0 $archive || skip "no OTF2: $(cat said)"
 last=$(cat asked)
-for which in $(seq 30 40 "$last") $(seq $((last - 110)) 2 "$last"); do
+for which in $(seq 30 90 "$last") $(seq $((last - 110)) 5 "$last"); do
 	rm -rf out-otf2
 	(REFUSED=$which; export REFUSED; LD_PRELOAD=$work/refuse.so exec \
 		timeout -k 1 5 "$ADAPTRACE" $archive job.atr 2>said)
 	[ $? != 0 ] || [ -s out-otf2/traces.otf2 ] || fail "$which of $last refused: no anchor"
 done
 rm -rf out-otf2 .adaptrace-*
-for which in $(seq 30 20 "$last"); do
+for which in $(seq 30 70 "$last"); do
 	(export ALL=1; refusing "$which" $archive)
 	[ $? != 1 ] || [ -z "$(ls -d .adaptrace-* 2>/dev/null)" ] ||
 		fail "$which of $last on refused: left behind"
