@@ -87,10 +87,11 @@ static unsigned bucket_of(uint64_t distance)
 void sampler_note_phase(struct sampler *s, const struct sampler_source *source, uint64_t time)
 {
 	unsigned e = (unsigned)source->event;
-	struct grid grid = grid_of(s, e, source->shift);
+	struct grid grid;
 
 	if (!s->steering || !s->events[e].is_clock || source->stale)
 		return;
+	grid = grid_of(s, e, source->shift);
 	s->steering->distances[bucket_of(
 		(uint64_t)llabs(timer_note(timer_of(s, e, source->cpu), &grid, time)))]++;
 }
