@@ -271,13 +271,16 @@ static void say_rate(const struct subject *s)
 	free(reason);
 }
 
-/* ", cost 1.2 % (9.8 % if CPUs wait for each other)"; "": not known. */
+/*
+ * ", cost 1.2 % (coupled CPUs 9.8 %)": what each CPU of the program lost, and what a program loses
+ * whose CPUs wait for each other; "": not known.
+ */
 static void cost_text(char text[3 * TEXT_SIZE], const struct session_state *state)
 {
 	char one[TEXT_SIZE], coupled[TEXT_SIZE];
 
 	if (state->one_cpu_cost)
-		snprintf(text, 3 * TEXT_SIZE, ", cost %s (%s if CPUs wait for each other)",
+		snprintf(text, 3 * TEXT_SIZE, ", cost %s (coupled CPUs %s)",
 		         text_share(one, state->one_cpu_cost, 1000000),
 		         text_share(coupled, state->coupled_cost, 1000000));
 }
