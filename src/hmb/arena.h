@@ -93,7 +93,7 @@ struct bin_list {
 	uint32_t first, last; /* BIN_NONE: empty */
 };
 
-/* Makes the first `size` bytes of the memory usable; 0: they are. */
+/* Makes the first `size` bytes of the memory usable. Returns 0 if they are. */
 typedef int arena_reserve_fn(void *arg, size_t size);
 
 struct arena {
@@ -131,7 +131,7 @@ void arena_give(struct arena *arena, struct bin *bin);
 /* Gives a whole list back, in O(1), and leaves it empty; counts are those of its bins. */
 void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t nr);
 
-/* A bin that was taken and is in no list becomes the last one of this. */
+/* Appends a bin that was taken and is in no list. */
 void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin);
 
 static inline size_t bin_size(const struct bin *bin)
@@ -154,7 +154,7 @@ static inline unsigned char *bin_records(const struct bin *bin)
 	return (unsigned char *)bin + sizeof(*bin);
 }
 
-/* Bytes between the records and the nodes. */
+/* Returns how many bytes are free between the records and the nodes. */
 static inline size_t bin_room(const struct bin *bin)
 {
 	return bin_size(bin) - sizeof(*bin) - bin->record_bytes - bin->node_bytes;
@@ -165,7 +165,7 @@ static inline struct node *node_at(const struct arena *arena, uint32_t node)
 	return (struct node *)(void *)(arena->memory + (size_t)node * NODE_UNIT);
 }
 
-/* The bin that a node lies in. */
+/* Returns the bin that a node lies in. */
 static inline struct bin *node_bin(const struct arena *arena, uint32_t node)
 {
 	size_t offset = (size_t)node * NODE_UNIT;
@@ -177,10 +177,10 @@ static inline struct bin *node_bin(const struct arena *arena, uint32_t node)
 	return bin;
 }
 
-/* The frame of a node that there is. */
+/* Returns the frame of a node, which must exist. */
 uint64_t arena_frame(const void *arena, uint32_t node);
 
-/* A new node in a bin that has room for it. */
+/* Adds a node to a bin, which must have room for it. */
 uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *node);
 
 #endif

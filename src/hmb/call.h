@@ -41,7 +41,7 @@ enum call_part_kind {
 	NR_CALL_PARTS
 };
 
-/* Instead of a peer. The last two are roots of collectives in an intercommunicator. */
+/* Values in place of a peer. The last two are roots of collectives in an intercommunicator. */
 #define CALL_NO_PEER   (-1)
 #define CALL_ROOT_SELF (-2) /* the process itself, which said MPI_ROOT */
 #define CALL_ROOT_NEAR (-3) /* another one of its own group; it said MPI_PROC_NULL */
@@ -71,7 +71,7 @@ enum part_fields {
 	PART_TRANSFER = PART_COMM | PART_BYTES | PART_BYTES_IN,
 };
 
-/* The fields of a kind; the others of a decoded part are 0. 0: there is no such kind. */
+/* Returns the fields of a kind, or 0 for an unknown kind. Other fields of a decoded part are 0. */
 static inline unsigned call_part_fields(unsigned kind)
 {
 	static const uint8_t fields[NR_CALL_PARTS] = {
@@ -107,12 +107,14 @@ static inline unsigned call_part_fields(unsigned kind)
 	return kind < NR_CALL_PARTS ? fields[kind] : 0;
 }
 
-/* The requests that a thread's calls were about last. The next one is expected to be one more. */
+/*
+ * The latest requests that a thread's calls mention. The next request is expected to be one more.
+ */
 struct call_requests {
 	uint64_t posted, done;
 };
 
-/* The request that one in a part with these fields is expected to be the next after. */
+/* Returns the latest request of the kind that a part with these fields continues. */
 static inline uint64_t *call_last_request(struct call_requests *last, unsigned fields)
 {
 	return fields & PART_POSTS ? &last->posted : &last->done;

@@ -35,7 +35,7 @@
 #include "hmb/call.h"
 
 #define CALL_CODE_PARTS 3 /* of one record */
-/* No record of so many parts is longer; the smallest bin has room for any. */
+/* The most bytes of a record with so many parts. The smallest bin has room for every record. */
 #define CALL_CODE_ROOM(nr_parts) (40 + 46 * (size_t)(nr_parts))
 #define CALL_CODE_MAX_RECORD     CALL_CODE_ROOM(CALL_CODE_PARTS)
 
@@ -100,7 +100,7 @@ enum call_alike_state {
 	ALIKE_SIZES, /* several sizes */
 };
 
-/* The model with ways to find things in it; 124 KiB, zeroed before its first bin. */
+/* The model with hash tables over it: 124 KiB, zeroed before the first bin. */
 struct call_encoder {
 	struct call_model model;
 	uint64_t nr_bins; /* that it has begun: what was alike before is not known any more */
@@ -128,7 +128,7 @@ static inline uint64_t call_alike_key(const struct call_encoder *encoder, uint32
 	return encoder->nr_bins << 32 | alike;
 }
 
-/* Before the first record of a bin; sets the bin's base time. */
+/* Prepares for the first record of a bin and sets the bin's base time. */
 void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t time,
                      unsigned time_shift);
 
@@ -147,10 +147,13 @@ struct call_cursor {
 	struct call_model model;
 };
 
-/* A cursor at the end of nothing, to be freed; NULL: no memory. See code_cursor_new(). */
+/* Returns a cursor without a bin, which the caller frees, or NULL. See code_cursor_new(). */
 struct call_cursor *call_cursor_new(void);
 
-/* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
+/*
+ * Starts at a bin in `size` bytes of memory. Returns 0, or -EBADMSG if its header contradicts
+ * itself.
+ */
 int call_code_open(struct call_cursor *cursor, const struct bin *bin, size_t size);
 
 /*

@@ -16,7 +16,7 @@
 
 static_assert(CALL_CODE_SHAPES <= (CONTROL_THREAD - CONTROL_DIRECT) << 8, "no switch is a shape");
 
-/* A call as a shape, whose parts have only what their kinds have. */
+/* A call as a shape: fields that a part's kind does not have are 0. */
 struct shaped {
 	struct call_shape shape;
 	struct call_shape_part parts[CALL_CODE_PARTS];
@@ -39,7 +39,7 @@ static inline struct call_thread *add_thread(struct call_model *model, uint32_t 
 	return entry;
 }
 
-/* Room for a shape and its parts; false: this one gets no number. */
+/* Tells whether there is room for a shape and its parts; without room it gets no number. */
 static inline bool room_for_shape(const struct call_model *model, unsigned nr_parts)
 {
 	return model->nr_shapes < CALL_CODE_SHAPES &&

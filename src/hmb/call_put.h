@@ -35,11 +35,14 @@ static inline unsigned char *call_put_times(unsigned char *at, uint64_t gap, uin
 	return varint_put(varint_put(at, gap), duration);
 }
 
-/* How the sizes differ from those of the shape's last call, which they become. In call_code.c. */
+/*
+ * Writes how sizes differ from those of the shape's last call, and stores them there. In
+ * call_code.c.
+ */
 unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
                               const struct call_shape *shape, const struct call_part *parts);
 
-/* Whoever reads the bin after a crash finds no record before it is complete. */
+/* A reader of the bin after a crash must find complete records only. */
 static inline void call_append(struct bin *bin, const unsigned char *end, uint32_t nr)
 {
 	bin->nr_records += nr;
@@ -57,7 +60,7 @@ static inline void call_end(struct call_encoder *encoder, struct bin *bin, const
 	call_append(bin, at, 1);
 }
 
-/* Whether the request is the one that is expected; it is then the last one. */
+/* Tells whether the request is the expected one. If it is, it becomes the last one. */
 static inline bool call_next_request(struct call_requests *requests, unsigned fields,
                                      uint64_t request)
 {
@@ -71,7 +74,7 @@ static inline bool call_next_request(struct call_requests *requests, unsigned fi
 	return true;
 }
 
-/* The same for all parts of a call, or for none. */
+/* Does the same for all parts of a call, or for none of them. */
 static inline bool call_next_requests(struct call_thread *thread, const struct call_alike *known,
                                       const struct call *call)
 {

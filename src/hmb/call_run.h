@@ -91,7 +91,7 @@ static inline bool call_run_put(struct call_run *run, uint32_t alike, uint64_t e
 	return true;
 }
 
-/* Adds what was appended to the bin. */
+/* Makes the appended calls part of the bin. */
 static inline void call_run_end(const struct call_run *run)
 {
 	struct call_model *model = &run->encoder->model;

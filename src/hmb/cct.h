@@ -59,7 +59,7 @@ struct cct {
 	struct cct_recent recent[CCT_RECENT_PATHS];
 };
 
-/* max_path and truncated_frame as in struct hmb_config. 0 or -ENOMEM. */
+/* struct hmb_config explains max_path and truncated_frame. Returns 0 or -ENOMEM. */
 int cct_init(struct cct *cct, const struct arena *arena, unsigned max_path,
              uint64_t truncated_frame);
 void cct_fini(struct cct *cct);
@@ -70,7 +70,7 @@ void cct_fini(struct cct *cct);
  */
 uint32_t cct_intern(struct hmb *hmb, const struct hmb_sample *sample);
 
-/* A bounded piece of upkeep: gives a page of the index back where the tree has shrunk. */
+/* Does a bounded part of the upkeep: gives a page of the index back if the tree has shrunk. */
 void cct_tidy(struct hmb *hmb);
 
 #endif

@@ -9,13 +9,13 @@ struct cct_key {
 	uint64_t frame, tag;
 };
 
-/* Whether this node is alive, has this key, and lies in a bin of this level or above. */
+/* Tells whether a node is alive, has this key, and lies in a bin of this level or above. */
 bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsigned level);
 
 /* Prefetches the memory that a search for this key reads. */
 void cct_index_prefetch(const struct hmb *hmb, struct cct_key key);
 
-/* Finds the newest live node of this key at this level or above. NODE_NONE: there is none. */
+/* Finds the newest live node of this key at this level or above, or NODE_NONE. */
 uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned level);
 
 /*

@@ -104,12 +104,12 @@ struct code_sample {
 struct code_pair {
 	uint64_t leaf;
 	uint32_t context;
-	/* The encoder's alone: */
+	/* Used by the encoder only: */
 	uint16_t number;
 	uint16_t context_number; /* of the first pair of a context */
 };
 
-/* A thread on a CPU, to be compared at once. */
+/* A thread and a CPU as one number, for comparisons. */
 static inline uint64_t code_who(uint32_t thread, uint32_t cpu)
 {
 	return (uint64_t)cpu << 32 | thread;
@@ -133,7 +133,7 @@ struct code_model {
 	uint32_t new_blocks[CODE_MODULES]; /* the last one written out, of as many modules */
 	uint32_t nr_leaves, nr_pairs, nr_contexts;
 	uint32_t nr_modules, nr_sites; /* go on counting: the ring's oldest is replaced */
-	/* In whole words, for processors hand shorter ones from store to load late. */
+	/* Whole words: processors forward shorter stores to loads late. */
 	uint32_t trail; /* the one that was followed last */
 	uint32_t stream;
 	uint32_t stream_shift;                    /* of a code_who(), for what its stream is of */
@@ -153,7 +153,7 @@ struct code_model {
 
 #define CODE_SLOTS (2 * CODE_MAX_PAIRS)
 
-/* The model with ways to find things in it; 156 KiB, and 38 more that counters use. */
+/* The model with hash tables over it: 156 KiB, and 38 KiB for counters. */
 struct code_encoder {
 	struct code_nodes nodes;
 	struct code_model model;
@@ -165,14 +165,14 @@ struct code_encoder {
 	struct counter_model counters;
 };
 
-/* Before the first record of a bin; sets the bin's base time. */
+/* Prepares for the first record of a bin and sets the bin's base time. */
 void code_begin(struct code_encoder *encoder, struct bin *bin, uint64_t time, unsigned time_shift,
                 enum stream_owner owner, struct code_nodes nodes);
-/* Behind it, for a bin of records with counters in these units. */
+/* Call this after code_begin() for a bin whose records have counters, with their units. */
 void code_begin_counters(struct code_encoder *encoder, struct bin *bin, unsigned nr,
                          const uint8_t shifts[COUNTER_MAX]);
 
-/* Appending a sample is code_put(), in code_put.h. */
+/* code_put() in code_put.h appends a sample. */
 
 /* A walk over the records of one bin, which may come from a file and be anything. */
 struct code_cursor {
@@ -199,11 +199,14 @@ bool code_bin_plausible(const struct bin *bin, size_t size);
  */
 struct code_cursor *code_cursor_new(void);
 
-/* 0, or -EBADMSG where the header contradicts itself; size is that of the memory behind bin. */
+/*
+ * Starts at a bin in `size` bytes of memory. Returns 0, or -EBADMSG if its header contradicts
+ * itself.
+ */
 int code_open(struct code_cursor *cursor, const struct bin *bin, size_t size,
               struct code_nodes nodes);
 
-/* 1 with the next sample, 0 at the end, -EBADMSG where the bytes make no sense. */
+/* Returns 1 with the next sample, 0 at the end, or -EBADMSG for invalid bytes. */
 int code_next(struct code_cursor *cursor, struct code_sample *sample);
 
 #endif

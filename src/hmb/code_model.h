@@ -74,13 +74,13 @@ static inline void model_reset(struct code_model *model, uint64_t base_time,
 	memset(model->blocks, 0, sizeof(model->blocks));
 }
 
-/* The number of the CPU or thread whose times and totals a sample goes on with. */
+/* Returns the number of the CPU or thread that identifies the stream of a sample. */
 static inline uint32_t stream_number(const struct code_model *model, uint64_t who)
 {
 	return (uint32_t)(who >> model->stream_shift);
 }
 
-/* The stream that is expected next; means nothing before the first record. */
+/* Returns the stream that is expected next. The result is undefined before the first record. */
 static inline uint32_t expected_stream(const struct code_model *model)
 {
 	return model->streams[model->stream].next;
@@ -105,14 +105,14 @@ static inline uint32_t second_cpu(const struct code_model *model)
 	return last == expected ? expected ^ 1 : last;
 }
 
-/* How many sites are newer than that of an index; and the index of that with an age. */
+/* Convert between the index of a site and its age: the number of newer sites. */
 static inline uint32_t site_age(const struct code_model *model, uint32_t index)
 {
 	return (model->nr_sites - 1 - index) % CODE_MAX_SITES;
 }
 static_assert((CODE_MAX_SITES & (CODE_MAX_SITES - 1)) == 0, "they wrap as the count does");
 
-/* How far a time is from the expected one, in units. A stream that is overdue can only be late. */
+/* Returns how far a time is from the expected one, in units. An overdue stream can only be late. */
 static inline uint64_t time_residual(const struct code_model *model,
                                      const struct code_stream *stream, uint64_t time)
 {
@@ -151,7 +151,7 @@ static inline bool stream_known(const struct code_model *model, uint64_t who)
 	return model->streams[stream_number(model, who) % CODE_STREAMS].known;
 }
 
-/* The step is asked for where the stream is not known. */
+/* The step is used only for a stream that has no record yet. */
 static inline struct code_stream *add_site(struct code_model *model, uint64_t who, uint64_t step)
 {
 	bool known = stream_known(model, who);
@@ -177,7 +177,7 @@ static inline uint64_t code_caller(const struct code_nodes *nodes, uint32_t cont
 	return context == NODE_NONE ? 0 : nodes->frame(nodes->of, context);
 }
 
-/* Numbers a leaf that was written out; false where no more are numbered. */
+/* Gives a number to a leaf that was written in full. Returns false if there are no more numbers. */
 static inline bool add_leaf(struct code_model *model, uint64_t leaf)
 {
 	if (model->nr_leaves == CODE_MAX_LEAVES)

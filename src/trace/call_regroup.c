@@ -14,7 +14,7 @@
 #define BIN_SHIFT   14
 #define LEAST_SHIFT 8
 
-/* A thread and its open bin. */
+/* A thread, and its bin that is being filled. */
 struct member {
 	uint32_t thread;
 	bool open;
@@ -60,7 +60,7 @@ static int note_bin(struct regroup *regroup, uint32_t thread, const struct bin *
 	return 0;
 }
 
-/* Cuts off what is empty of the member's bin, if one is open, and writes it. */
+/* Writes the member's open bin, if it has one, without its unused end. */
 static int close_bin(struct regroup *regroup, struct member *member)
 {
 	struct bin *bin = &member->bin;
@@ -135,7 +135,7 @@ static int regroup_bin(struct regroup *regroup, const struct bin *bin)
 	return err ? err : got;
 }
 
-/* List after list, so that each thread's bins are in that order, too. */
+/* Goes through one list after the other, so that the bins of each thread have that order, too. */
 static int regroup_all(struct regroup *regroup)
 {
 	const struct bin_place *place = regroup->places->places, *end = place + regroup->places->nr;
@@ -149,7 +149,7 @@ static int regroup_all(struct regroup *regroup)
 	return err;
 }
 
-/* The next threads with calls; from where on to look for those after them. */
+/* Chooses the next threads with calls. Returns where to search for the ones after them. */
 static uint32_t choose_members(struct regroup *regroup, const uint64_t *nr_calls, uint32_t thread)
 {
 	for (uint32_t i = 0; i < regroup->nr_members; i++)

@@ -99,7 +99,7 @@ static int compare_regions(const void *a, const void *b)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The next call that is no region. */
+/* Finds the next call that is not a region. */
 static int step(struct call_stream *stream)
 {
 	struct trace_call call;

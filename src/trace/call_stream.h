@@ -25,11 +25,11 @@ struct call_moment {
 
 struct call_stream;
 
-/* NULL with errno. The index stays the caller's. */
+/* Returns NULL with errno on failure. The index must outlive the stream. */
 struct call_stream *call_stream_new(const struct call_index *index, uint32_t thread);
 void call_stream_free(struct call_stream *stream);
 
-/* 1 with what happened next, 0 at the end, -errno. */
+/* Returns 1 with the next enter or leave, 0 at the end, or -errno. */
 int call_stream_next(struct call_stream *stream, struct call_moment *moment);
 
 /* Whether the request was posted by this thread, and completed by it. */

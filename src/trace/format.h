@@ -183,7 +183,7 @@ struct trace_counter {
 };
 static_assert(sizeof(struct trace_counter) == 40, "fixed by the format");
 
-/* One event on one CPU (cpu == TRACE_ANY_CPU: on all, where the streams are threads). */
+/* An event on one CPU, or on all CPUs (TRACE_ANY_CPU) if its streams are threads. */
 #define TRACE_ANY_CPU UINT32_MAX
 
 struct trace_stream {
@@ -366,7 +366,7 @@ enum trace_policy {
 	NR_TRACE_POLICIES
 };
 
-/* How a kind of calls was kept. */
+/* How the calls of one kind were recorded and stored. */
 struct trace_instrument {
 	uint32_t event;  /* of the bins */
 	uint32_t policy; /* enum trace_policy: what goes first when the share is used up */

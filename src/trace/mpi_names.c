@@ -48,7 +48,7 @@ static const struct mpi_collective *lookup(const char *name, size_t size)
 	return NULL;
 }
 
-/* Its name is as a whole that of a collective; of others the end or the "I" is left out. */
+/* A blocking collective has a known name. Others add "I" in front or "_init" at the end. */
 struct mpi_collective mpi_collective(const char *name)
 {
 	struct mpi_collective found = {MPI_OP_OTHER, false, false};

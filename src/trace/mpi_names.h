@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* In the order of OTF2's numbers. */
+/* The order is that of OTF2's numbers. */
 enum mpi_operation {
 	MPI_OP_BARRIER,
 	MPI_OP_BCAST,

@@ -19,7 +19,7 @@ static int compare_rows(const void *a, const void *b)
 	return compare_ranks(x, y) ?: ORDER(x->process, y->process);
 }
 
-/* A rank that went on as another process has one row. */
+/* A rank that continued as another process has one row. */
 static void drop_repeated(struct rank_rows *rows)
 {
 	uint32_t nr = 0;
@@ -46,7 +46,7 @@ static int find_rows(struct rank_rows *rows, const struct trace *trace)
 	return 0;
 }
 
-/* RANK_NONE: it is not in the trace. */
+/* Returns RANK_NONE if the rank is not in the trace. */
 static uint32_t row_of_rank(const struct rank_rows *rows, int32_t rank)
 {
 	const struct rank_row wanted = {.rank = rank};

@@ -47,7 +47,9 @@ static void fill(struct read_ahead *ahead, struct sample_batch *batch)
 
 /* --- the decoder's side ----------------------------------------------------------------------- */
 
-/* A side that has to wait goes on when half of the ring is for it: so it is woken less often. */
+/*
+ * A side that waits is woken when half of the ring is available to it, which needs fewer wake-ups.
+ */
 static bool wait_for_room(struct read_ahead *ahead)
 {
 	bool stop;
@@ -138,7 +140,7 @@ static bool has_cpus(void)
 	return sched_getaffinity(0, sizeof(set), &set) || CPU_COUNT(&set) > 1;
 }
 
-/* Signals are for the thread that was there before. */
+/* Blocks all signals in the new thread: the calling thread handles them. */
 static void start_decoder(struct read_ahead *ahead)
 {
 	sigset_t all, before;

@@ -13,9 +13,9 @@
 
 struct read_ahead;
 
-/* NULL with errno. */
+/* Returns NULL with errno on failure. */
 struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event);
-/* May be called at any time, also before the end. */
+/* Stops reading. It may be called before the end. */
 void read_ahead_free(struct read_ahead *ahead);
 
 /* Returns the same as trace_walk_places(). */

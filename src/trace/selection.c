@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The key of a word, and its value behind the = */
+/* Returns the key of a word, with the value behind the = in *value, or -EINVAL. */
 static int split(const char *word, const char **value)
 {
 	static const struct {
@@ -67,7 +67,7 @@ static bool is_wanted(const struct wanted *wanted, uint32_t index)
 	}
 }
 
-/* In each thread's set the bit of the key; whether there is any. */
+/* Sets the bit of the key for each thread that is wanted. Returns whether there is one. */
 static bool add_threads(uint8_t *keys, uint32_t nr, const struct wanted *wanted)
 {
 	bool any = false;

@@ -202,7 +202,7 @@ static const struct node_home *find_home(const struct trace *trace, uint32_t nod
 	                                                                     : NULL;
 }
 
-/* The node at this place of a whole bin that is cut into sub-bins; NULL: none. */
+/* Returns the node at this offset of a bin that is cut into sub-bins, or NULL. */
 static const unsigned char *find_in_sub(const struct trace *trace, const unsigned char *whole,
                                         size_t at)
 {

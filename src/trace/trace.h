@@ -18,14 +18,14 @@
 
 struct trace;
 
-/* NULL: why says in one line what is wrong with the file and the way out. */
+/* Returns NULL on failure: why then says in one line what is wrong and what to do. */
 struct trace *trace_open(const char *path, char why[TRACE_WHY_SIZE]);
-/* The same of its bytes in a mapping, which is unmapped when the trace is closed, or refused. */
+/* Does the same for a mapping of its bytes, which is unmapped on failure and by trace_close(). */
 struct trace *trace_open_memory(void *memory, size_t size, const char *name,
                                 char why[TRACE_WHY_SIZE]);
 void trace_close(struct trace *trace);
 
-/* Never NULL. */
+/* The result is never NULL. */
 const struct trace_run *trace_run(const struct trace *trace);
 /*
  * With any bytes but 0; empty for an offset where no string begins, so that all strings together
@@ -40,7 +40,7 @@ const char *trace_command_name(const struct trace *trace, uint32_t comm);
  * can name.
  */
 uint32_t trace_nr(const struct trace *trace, enum trace_section section);
-/* How many of TRACE_EVENTS were sampled: the first ones. */
+/* Returns how many of TRACE_EVENTS were sampled. They come first. */
 uint32_t trace_nr_events(const struct trace *trace);
 
 /*
@@ -65,11 +65,11 @@ const struct trace_instrument *trace_instrument(const struct trace *trace, uint3
 
 /* Whether the command begins with what was sampled instead of one, in brackets. */
 bool trace_names_scope(const struct trace_run *run);
-/* ns of the run up to a time; 0: the time was before. */
+/* Returns the time since the start of the run in ns, or 0 for an earlier time. */
 uint64_t trace_since_start(const struct trace_run *run, uint64_t time);
-/* How many it took. */
+/* Returns the length of the run in ns. */
 uint64_t trace_wall(const struct trace_run *run);
-/* The signal that killed the program; 0: none. */
+/* Returns the signal that killed the program, or 0. */
 int trace_exit_signal(const struct trace_run *run);
 
 /*
@@ -77,7 +77,7 @@ int trace_exit_signal(const struct trace_run *run);
  * not sample the kernel gets "cycles:u" for "cycles". TRACE_ALL_EVENTS: none.
  */
 uint32_t trace_find_event(const struct trace *trace, const char *name);
-/* Samples that found no room, and times the kernel throttled: of an event, or TRACE_ALL_EVENTS. */
+/* Return the lost samples and the throttlings of an event, or of TRACE_ALL_EVENTS. */
 struct trace_losses {
 	uint64_t lost, throttled;
 };
@@ -85,16 +85,18 @@ struct trace_losses trace_losses(const struct trace *trace, uint32_t event);
 /* Returns the highest CPU number of all streams that belong to a CPU, plus one. */
 uint32_t trace_nr_cpus(const struct trace *trace);
 
-/* The shift that sampling ended with: stored samples stand for their base period << this. */
+/* Returns the last shift of the event: stored samples stand for their base period << shift. */
 static inline uint32_t trace_shift(const struct trace_event *event)
 {
 	return event->floor > event->initial_shift ? event->floor : event->initial_shift;
 }
 
-/* "ns", "count" */
+/* Returns "ns" or "count". */
 const char *trace_unit_name(enum trace_unit unit);
 
-/* The event's period at a shift, in its unit; at most 2^56, whatever the file says. */
+/*
+ * Returns the event's period at a shift, in its unit. It is at most 2^56, whatever the file says.
+ */
 uint64_t trace_period(const struct trace_event *event, uint32_t shift);
 
 /*
@@ -108,7 +110,7 @@ const char *trace_module_name(const struct trace *trace, uint32_t number);
  */
 int trace_tell_modules_apart(struct trace *const *traces, unsigned nr_traces);
 
-/* The rank in MPI_COMM_WORLD of the member that is rank `rank` of either group; -1: none. */
+/* Returns the rank in MPI_COMM_WORLD of the member with this rank in either group, or -1. */
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote);
 /*
  * The rank in MPI_COMM_WORLD of whom a call names as a peer: a member of the remote group of an
@@ -116,7 +118,7 @@ int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, boo
  */
 int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer);
 
-/* The string of the host that a process ran on. */
+/* Returns the string with the name of the host that a process ran on. */
 uint32_t trace_host(const struct trace *trace, const struct trace_process *process);
 
 /*
@@ -179,7 +181,7 @@ static_assert(sizeof(struct trace_sample) == 64, "see above");
  * there is no such node, or the file lies.
  */
 bool trace_node(const struct trace *trace, uint32_t node, uint64_t *frame, uint32_t *parent);
-/* Asks for the memory that trace_node() will need. */
+/* Prefetches the memory that trace_node() will read. */
 void trace_node_prefetch(const struct trace *trace, uint32_t node);
 
 /*
@@ -218,7 +220,7 @@ uint32_t trace_walk_places(const struct trace_walk *walk);
  */
 typedef int trace_sample_fn(void *arg, const struct trace_sample *sample);
 int trace_each_sample(struct trace_walk *walk, trace_sample_fn *fn, void *arg);
-/* 1 with a sample, 0 at the end, -EBADMSG. */
+/* Returns 1 with a sample, 0 at the end, or -EBADMSG. */
 int trace_walk_next(struct trace_walk *walk, struct trace_sample *sample);
 /*
  * The next ones, at most max: 1 while there may be more behind them, 0 at the end, -EBADMSG.

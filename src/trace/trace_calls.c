@@ -10,7 +10,7 @@
 #define MAX_PARTS (1 << 16) /* of a call that is put together; a file may go on for ever */
 #define MAX_BEGUN 256       /* calls at once; of more, the rest counts as calls of their own */
 
-/* The calls of one kind and level, at the next record. */
+/* A list: the calls of one kind and level. It stands at the next record. */
 struct list {
 	const struct bin_place *at, *end; /* the bins that follow */
 	const uint32_t *thread;           /* whose calls are wanted; NULL: everybody's */
@@ -19,7 +19,7 @@ struct list {
 	uint32_t level;
 };
 
-/* A call of which some records came. */
+/* A call of which some records were read. */
 struct begun {
 	struct trace_call call;
 	struct call_part *parts;
@@ -38,7 +38,7 @@ struct call_walk {
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* 1 with the list's next record, 0 at its end, -EBADMSG. */
+/* Returns 1 with the list's next record, 0 at its end, or -EBADMSG. */
 static int list_step(struct list *list)
 {
 	for (;;) {
@@ -113,7 +113,7 @@ static int open_lists(struct call_walk *walk, const struct places *places, const
 	return err;
 }
 
-/* The walk, unless there was an error; else NULL with errno. */
+/* Returns the walk, or frees it and returns NULL with errno after an error. */
 static struct call_walk *walk_or_error(struct call_walk *walk, int err)
 {
 	if (!err)
@@ -189,7 +189,7 @@ static bool goes_on(const struct list *list, const struct begun *begun)
 	       list->record.leave == call->leave;
 }
 
-/* The call that this list's thread has begun; NULL: none. */
+/* Returns the unfinished call of this list's thread, or NULL. */
 static struct begun *find_begun(const struct call_walk *walk, const struct list *list)
 {
 	for (size_t i = 0; i < walk->nr_begun; i++)
@@ -208,7 +208,7 @@ static int give_begun(struct call_walk *walk, struct begun *begun)
 	return 1;
 }
 
-/* 1: the given call is whole; 0: more records are to come, of it or of others; or an error. */
+/* Returns 1 if the call is complete, 0 if more records must be read, or an error. */
 static int take_record(struct call_walk *walk, struct list *list)
 {
 	struct begun *begun = find_begun(walk, list);
@@ -256,7 +256,7 @@ struct mention {
 	uint32_t thread, place;
 };
 
-/* The state while the index is made. */
+/* State while the index is built. */
 struct survey {
 	struct call_index *index;
 	struct places places; /* of all bins */
@@ -311,7 +311,7 @@ static int survey_bins(struct survey *survey)
 /* From how many threads in a bin, on average, regrouping is less work than reading them over. */
 #define MANY_THREADS 4
 
-/* Lets the places be those of bins of one thread each. */
+/* Replaces the places by those of the regrouped bins, which have one thread each. */
 static int regroup(struct survey *survey, const struct scratch *scratch)
 {
 	struct call_index *index = survey->index;
@@ -337,7 +337,7 @@ static int regroup(struct survey *survey, const struct scratch *scratch)
 	return 0;
 }
 
-/* To each thread its places, in their order. */
+/* Sorts the places by thread and keeps their order. */
 static int share_places(const struct survey *survey)
 {
 	struct call_index *index = survey->index;

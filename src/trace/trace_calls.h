@@ -39,11 +39,14 @@ struct call_index {
 	struct call_regrouped *own;     /* NULL: the bins are the trace's */
 };
 
-/* Goes through all calls, once unless they are regrouped in the scratch file. NULL with errno. */
+/*
+ * Reads all calls, twice if they are regrouped in the scratch file. Returns NULL with errno on
+ * failure.
+ */
 struct call_index *call_index_new(const struct trace *trace, const struct scratch *scratch);
 void call_index_free(struct call_index *index);
 
-/* A walk over the calls of one thread of the trace, in order of leaving. NULL with errno. */
+/* Walks over the calls of one thread, in order of leaving. Returns NULL with errno on failure. */
 struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thread);
 
 /* Counts the bytes of records that the calls of a trace take. Returns 0 or -ENOMEM. */
@@ -51,7 +54,7 @@ int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);
 
-/* The name of a region, as a program or a file says it; "[unknown]" where there is none. */
+/* Returns the name of a region as the program or the file has it, or "[unknown]". */
 const char *trace_region_name(const struct trace *trace, uint32_t region);
 
 #endif

@@ -38,7 +38,7 @@ static const char *check_sizes(const struct trace *trace)
 	return NULL;
 }
 
-/* Each may be a row of what was not sampled, which is looked for among all of them. */
+/* Each command may become a row of unsampled time, for which all commands are searched. */
 static const char *check_commands(const struct trace *trace)
 {
 	return trace->sections[TRACE_COMMANDS].nr > TRACE_MAX_COMMANDS
@@ -156,7 +156,7 @@ static const char *check_symbols(const struct trace *trace)
 	return NULL;
 }
 
-/* The kinds of calls are behind the events, of which there is one at least. */
+/* Kinds of calls come after the events, of which there is at least one. */
 static const char *check_kinds(const struct trace *trace)
 {
 	const struct trace_event *kind;
@@ -174,7 +174,7 @@ static const char *check_kinds(const struct trace *trace)
 #define MISSING_OR_READABLE(section, type) \
 	(!trace->sections[section].found || READABLE(section, type))
 
-/* Each member is in one communicator, so that all of them are no more work than there are. */
+/* Each member belongs to one communicator, so that the work for all of them is bounded. */
 static const char *check_comms(const struct trace *trace)
 {
 	uint64_t nr_members = trace->sections[TRACE_MEMBERS].nr, used = 0, end;

@@ -15,7 +15,7 @@ struct section {
 	bool found;
 };
 
-/* The periods of one event, ready for the look-up of every sample. */
+/* The periods of one event, prepared for a look-up per sample. */
 struct weights {
 	uint64_t any;
 	uint64_t *by_cpu; /* 0: as any */
@@ -32,7 +32,7 @@ struct node_home {
 
 #define NODES_APART 0
 
-/* The first process with a number. */
+/* The first process that has this PID. */
 struct process_pid {
 	int32_t pid;
 	uint32_t process;
@@ -78,7 +78,9 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 	       bin->use == (bin->kind < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
 }
 
-/* Where the nodes of a bin begin, up to its end; its end: it has none that count. */
+/*
+ * Returns the offset of a bin's nodes, which reach to its end, or its size if it has no live ones.
+ */
 static inline uint32_t trace_first_node(const struct trace *trace, const struct bin *bin)
 {
 	uint32_t size = (uint32_t)bin_size(bin);
@@ -97,7 +99,7 @@ const char *trace_check(const struct trace *trace);
 /* Builds the index that trace_owner() uses. Returns 0 or -ENOMEM. */
 int trace_index_processes(struct trace *trace);
 
-/* The units that a sample of this event on this CPU stands for. */
+/* Returns how many units a sample of this event on this CPU stands for. */
 static inline uint64_t trace_weight(const struct trace *trace, uint32_t event, uint32_t cpu)
 {
 	const struct weights *weights = &trace->weights[event];

@@ -2,7 +2,7 @@
 
 #include "base/frame.h"
 
-/* The last line at or below a frame, + 1. */
+/* Returns the index + 1 of the last line at or below a frame. */
 static uint32_t find_line(const struct trace *trace, uint64_t frame)
 {
 	const struct section *lines = &trace->sections[TRACE_LINES];

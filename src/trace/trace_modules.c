@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The bytes of a path; 0: it is too long to be one. */
+/* Returns the length of a path, or 0 if it is too long to be one. */
 static size_t path_size(const char *path)
 {
 	size_t size = strnlen(path, PATH_MAX);
@@ -15,7 +15,10 @@ static size_t path_size(const char *path)
 	return size < PATH_MAX ? size : 0;
 }
 
-/* Where the last part of a path begins, with so many folders before it; 0: it has no more. */
+/*
+ * Returns the offset of the file name with so many folders before it, or 0 if that is the whole
+ * path.
+ */
 static size_t tail_at(const char *path, size_t size, unsigned folders)
 {
 	for (size_t at = size; at; at--)
@@ -44,7 +47,7 @@ struct candidate {
 	uint16_t *folders;
 };
 
-/* From the end on: so those that have most of it in common are neighbours. */
+/* Compares paths from their ends, so that those with the longest common end are neighbours. */
 static int compare_ends(const struct candidate *x, const struct candidate *y)
 {
 	for (size_t i = 1; i <= x->size && i <= y->size; i++) {
@@ -64,7 +67,7 @@ static int compare_candidates(const void *a, const void *b)
 	return strcmp(x->name, y->name) ?: ORDER(x->trace, y->trace) ?: compare_ends(x, y);
 }
 
-/* How many folders before their names tell two different paths apart. */
+/* Returns how many folders before the file names distinguish two paths. */
 static uint16_t folders_between(const struct candidate *x, const struct candidate *y)
 {
 	const struct candidate *shorter = x->size < y->size ? x : y;

@@ -329,7 +329,7 @@ static int homes_init(struct trace *trace)
 	return 0;
 }
 
-/* When its memory is there. 0, or -errno after saying what is wrong. */
+/* Opens a trace whose bytes are in memory. Returns 0, or -errno with the reason in why. */
 static int read_sections(struct trace *trace, const struct complaint *complaint)
 {
 	int err = check_header(trace, complaint);

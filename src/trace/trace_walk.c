@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The samples of one kind and level, at the next one. */
+/* A list: the samples of one kind and level. It stands at the next sample. */
 struct list {
 	const struct bin_place *at, *end; /* the bins that follow */
 	struct code_sample sample;
@@ -95,7 +95,7 @@ static uint64_t frame_of_node(const void *trace, uint32_t node)
 	return trace_node(trace, node, &frame, &parent) ? frame : 0;
 }
 
-/* 1 with the list's next sample, 0 at its end, -EBADMSG. */
+/* Returns 1 with the list's next sample, 0 at its end, or -EBADMSG. */
 static int list_next(const struct trace *trace, struct list *list)
 {
 	const struct code_nodes nodes = {frame_of_node, trace};

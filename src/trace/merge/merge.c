@@ -11,7 +11,7 @@
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* In which units the times of a kind are stored. */
+/* Returns the unit in which times of a kind are stored, as a shift. */
 static unsigned time_shift_of(const struct trace *trace, uint32_t kind, enum bin_use use)
 {
 	struct places places;
@@ -77,7 +77,7 @@ static int add_events(struct merge *merge, struct merge_input *input)
 	return 0;
 }
 
-/* All kinds of calls are one. */
+/* All kinds of calls become one kind. */
 static void add_calls(struct merge *merge)
 {
 	struct merged_event *to = &merge->events[merge->nr_events];

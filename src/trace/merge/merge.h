@@ -34,7 +34,7 @@ struct merge_result {
 	uint64_t thinned; /* samples left out, because another rank's had a longer period */
 };
 
-/* 0 or -errno; then why says in one line what is wrong and the way out. */
+/* Returns 0, or -errno: why then says in one line what is wrong and what to do. */
 int merge_write(const char *path, const struct merge_config *config, struct merge_result *result,
                 char why[MERGE_WHY_SIZE]);
 

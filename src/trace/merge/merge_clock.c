@@ -18,14 +18,14 @@
 #define MOST_SETTLING 1000000 /* pairs, one after the other: a second */
 #define MANY_PAIRS    16      /* of a host, and more only where no others lead to the other one */
 
-/* The tightest bound of a stretch of the run, by the time of the pair's first host. */
+/* The tightest bound in one interval of the run, in the time of the pair's first host. */
 struct bound {
 	uint64_t time;
 	int64_t value;
 	bool known;
 };
 
-/* On by how much b's clock has to be moved against a's; a < b. */
+/* Bounds on the difference of b's clock from a's, with a < b. */
 struct clock_bounds {
 	uint32_t a, b;
 	struct bound least[NR_BUCKETS], most[NR_BUCKETS];
@@ -39,7 +39,7 @@ void clocks_fini(struct clocks *clocks)
 	*clocks = (struct clocks){0};
 }
 
-/* A file may say any times. */
+/* Times in a file can be arbitrary. */
 static int64_t boots_apart(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a - (uint64_t)b);
@@ -84,7 +84,7 @@ void clocks_span(struct clocks *clocks, uint32_t host, uint64_t start, uint64_t 
 
 /* --- bounds ----------------------------------------------------------------------------------- */
 
-/* The host that stands for all that pairs lead to from this one. */
+/* Returns the host that represents all hosts that are connected with this one by pairs. */
 static uint32_t group_of(struct clocks *clocks, uint32_t host)
 {
 	struct clock_host *hosts = clocks->hosts;
@@ -120,7 +120,7 @@ static int add_pair(struct clocks *clocks, uint64_t key, uint32_t a, uint32_t b)
 	return 0;
 }
 
-/* a < b. *bounds: NULL where they are not wanted. 0 or -ENOMEM. */
+/* Requires a < b. *bounds is NULL if the pair is not used. Returns 0 or -ENOMEM. */
 static int bounds_of(struct clocks *clocks, uint32_t a, uint32_t b, struct clock_bounds **bounds)
 {
 	uint64_t key = (uint64_t)a << 32 | b;
@@ -178,7 +178,7 @@ struct segment {
 	uint64_t start;
 };
 
-/* The line of this slope in the middle between the bounds. */
+/* Finds the line of this slope in the middle between the bounds. */
 static struct line line_of_slope(const struct segment *segment, double slope)
 {
 	double least = -INFINITY, most = INFINITY;
@@ -210,7 +210,7 @@ static bool spans(const struct bound *bounds, unsigned first, unsigned end)
 	return early && late;
 }
 
-/* The width is a concave function of the slope: the widest one is found by thirds. */
+/* The width is a concave function of the slope, so ternary search finds its maximum. */
 static struct line fit_line(const struct segment *segment, double slope, double change)
 {
 	double low = slope - change, high = slope + change;
@@ -258,7 +258,7 @@ static struct line line_between(const struct fit *fit, unsigned first, unsigned 
 	return fit_line(&segment, slope, change);
 }
 
-/* One line from knot to knot, or, where the clocks did not run evenly, one for each half. */
+/* Fits one line between two knots, or one for each half if the clocks did not run evenly. */
 static void fit_knots(struct fit *fit, unsigned first, unsigned last, double slope, double change)
 {
 	struct line line = line_between(fit, first, last, slope, change);
@@ -313,7 +313,7 @@ static int64_t between_knots(const struct clocks *clocks, const int64_t at[CLOCK
 	return at[knot] + llrint((place - knot) * (double)(at[knot + 1] - at[knot]));
 }
 
-/* However the bounds came about, no clock goes backwards. */
+/* Whatever the bounds are, corrected clocks must not go backwards. */
 static void keep_monotonic(const struct clocks *clocks, int64_t at[CLOCK_KNOTS])
 {
 	int64_t most = (int64_t)((clocks->end - clocks->start) / (4 * CLOCK_KNOTS));
@@ -352,7 +352,7 @@ static void place_host(struct clocks *clocks, const struct fit *fit)
 	to->placed = true;
 }
 
-/* The error of a host that this pair would place; infinite where it places none. */
+/* Returns the error of the host that this pair would place, or infinity if it places none. */
 static double error_by(const struct clocks *clocks, const struct fit *fit)
 {
 	const struct clock_host *a = &clocks->hosts[fit->bounds->a];
@@ -363,7 +363,7 @@ static double error_by(const struct clocks *clocks, const struct fit *fit)
 	return (double)(a->placed ? a : b)->error + fit->error;
 }
 
-/* By which a host is placed with the smallest error; NULL: none is. */
+/* Returns the pair that places a host with the smallest error, or NULL. */
 static const struct fit *best_fit(const struct clocks *clocks, const struct fit *fits, uint32_t nr)
 {
 	const struct fit *best = NULL;
@@ -379,7 +379,7 @@ static const struct fit *best_fit(const struct clocks *clocks, const struct fit 
 	return best;
 }
 
-/* From the first host outwards, each on the way with the smallest error in all. */
+/* Places hosts from the first one outward, each over the path with the smallest total error. */
 static void place_hosts(struct clocks *clocks, const struct fit *fits, uint32_t nr)
 {
 	const struct fit *best;

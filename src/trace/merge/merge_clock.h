@@ -59,7 +59,7 @@ int clocks_bound(struct clocks *clocks, uint32_t a, uint64_t left, uint32_t b, u
 /* Makes corrections of the bounds. 0 or -ENOMEM. */
 int clocks_solve(struct clocks *clocks);
 
-/* A host's time as it would be on the first host's clock; never less for a later one. */
+/* Converts a host's time to the first host's clock. The order of times is kept. */
 uint64_t clocks_time(const struct clocks *clocks, uint32_t host, uint64_t time);
 
 static inline uint64_t clocks_guess(const struct clocks *clocks, uint32_t host, uint64_t time)

@@ -30,7 +30,7 @@ static bool same_counters(const struct trace *a, const struct trace *b)
 	return true;
 }
 
-/* The input whose counters all have that need some; NULL: there is none. */
+/* Returns an input with the counters that all inputs with samples of event 0 have, or NULL. */
 static const struct merge_input *find_common(struct merge_counters *counters,
                                              const struct merge_map *map)
 {
@@ -62,7 +62,7 @@ static void add_totals(struct trace_counter *to, const struct trace_counter *fro
 	to->flags &= from->flags;
 }
 
-/* One counter over all inputs that had it. */
+/* Combines one counter over all inputs that have it. */
 static int add_counter(struct merge_map *map, const struct merge_input *common, uint32_t number)
 {
 	struct trace_counter *to = tables_add_counter(map->tables);

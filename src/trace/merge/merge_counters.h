@@ -21,7 +21,7 @@ struct merge_counters {
 	uint64_t (*totals)[COUNTER_MAX]; /* by thread or CPU of the new trace */
 };
 
-/* Behind merge_map_input() of all inputs: enters their counters into the tables. 0 or -errno. */
+/* Adds the counters of all inputs to the tables, after merge_map_input(). Returns 0 or -errno. */
 int merge_counters_init(struct merge_counters *counters, struct merge_map *map);
 void merge_counters_fini(struct merge_counters *counters);
 

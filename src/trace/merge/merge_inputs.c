@@ -27,7 +27,7 @@ __attribute__((format(printf, 3, 4))) int merge_complain(struct merge *merge, in
 
 /* --- who is who ------------------------------------------------------------------------------- */
 
-/* The number that is all before the suffix, or behind a dot, as in adaptrace.12.atr; -1: none. */
+/* Returns the number before the suffix, as in 12.atr or adaptrace.12.atr, or -1. */
 static int32_t rank_of_name(const char *path)
 {
 	const char *end = path + strlen(path), *start;
@@ -219,7 +219,7 @@ static uint64_t guessed(const struct merge *merge, uint32_t input, uint64_t time
 	return clocks_guess(&merge->clocks, merge->inputs[input].host, time);
 }
 
-/* The calls of a thread, at the next one. */
+/* The calls of one thread. It stands at the next call. */
 struct caller {
 	struct call_walk *walk;
 	struct trace_call next;

@@ -57,7 +57,7 @@ static uint64_t input_time(const struct merge_map *map, const struct merge_input
 	return time ? clocks_time(map->clocks, input->host, time) : 0;
 }
 
-/* Lets a number be found by a key, unless it was refused. 0 or -ENOMEM. */
+/* Stores a number under a key, unless the table refused the entry. Returns 0 or -ENOMEM. */
 static int know(struct map64 *map, uint64_t key, uint32_t number)
 {
 	return number == MERGE_NONE ? 0 : map64_add(map, key, number);
@@ -106,7 +106,7 @@ static uint32_t add_module(struct merge_map *map, const struct merge_input *inpu
 	return map->nr_modules++;
 }
 
-/* Module 0, which is in no known mapping, where there is no room. */
+/* Returns module 0, which stands for unknown mappings, if there is no room. */
 static int map_module(struct merge_map *map, struct merge_input *input, uint32_t i)
 {
 	const struct trace_module *module = trace_module(input->trace, i);
@@ -140,7 +140,7 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 
 /* --- threads and processes -------------------------------------------------------------------- */
 
-/* To what merging did to the input's times is added what it does now. */
+/* Adds this merge's correction of times to an earlier one in the input. */
 static void move_process(struct trace_process *process, const struct clock_host *host)
 {
 	uint64_t drift = (uint64_t)host->at[CLOCK_KNOTS - 1] - (uint64_t)host->at[0];
@@ -181,7 +181,7 @@ static int map_processes(struct merge_map *map, struct merge_input *input)
 	return 0;
 }
 
-/* A rank whose trace says nothing of processes has one all the same. */
+/* A rank gets a process even if its trace has no table of processes. */
 static int add_rank(struct merge_map *map, struct merge_input *input)
 {
 	struct trace_process process = {
@@ -195,7 +195,7 @@ static int add_rank(struct merge_map *map, struct merge_input *input)
 	return input->processes[0] == MERGE_NONE ? -E2BIG : 0;
 }
 
-/* Exact totals are of event 0, which may be another one here. */
+/* Exact totals belong to event 0, which may differ in the merged trace. */
 static bool totals_first_event(const struct merge_input *input)
 {
 	return !input->kinds[0];
@@ -230,7 +230,7 @@ static void map_thread(struct merge_map *map, struct merge_input *input, uint32_
 
 #define NOBODY (MERGE_NONE - 1) /* a process that there is not, whatever the thread's pid is */
 
-/* The process of a thread as the new trace has it so far; MERGE_NONE: not known yet. */
+/* Returns the process of a thread in the new trace, or MERGE_NONE if it is unknown yet. */
 static uint32_t owner_so_far(const struct merge_map *map, uint32_t thread)
 {
 	struct table owners = tables_section(map->tables, TRACE_OWNERS);
@@ -239,7 +239,7 @@ static uint32_t owner_so_far(const struct merge_map *map, uint32_t thread)
 	return thread < owners.nr ? entries[thread] - 1 : MERGE_NONE;
 }
 
-/* One that stands for tasks of several processes is nobody's. */
+/* A thread that stands for tasks of several processes belongs to none of them. */
 static int set_owner(struct merge_map *map, uint32_t thread, uint32_t process)
 {
 	uint32_t before = owner_so_far(map, thread);
@@ -249,7 +249,7 @@ static int set_owner(struct merge_map *map, uint32_t thread, uint32_t process)
 	return tables_set_owner(map->tables, thread, process) ? 0 : -ENOMEM;
 }
 
-/* A trace without processes is that of one rank, whoever is in it. */
+/* All threads of a trace without processes belong to its one rank. */
 static int map_threads(struct merge_map *map, struct merge_input *input)
 {
 	bool one = !trace_process(input->trace, 0);
@@ -341,7 +341,7 @@ static int map_regions(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
-/* Communicators without an id are told apart by their members where they are MPI_COMM_SELF. */
+/* Communicators without an id are distinguished by their members if they are MPI_COMM_SELF. */
 static uint64_t comm_key(const struct merge_map *map, const struct merge_input *input,
                          uint32_t number, const struct trace_comm *comm, const uint32_t *members)
 {

@@ -15,7 +15,7 @@ struct cpu_block {
 	uint32_t host, first, nr;
 };
 
-/* A trace that is merged. */
+/* An input of the merge. */
 struct merge_input {
 	const char *path;
 	struct trace *trace;
@@ -30,7 +30,7 @@ struct merge_input {
 	unsigned char *seen; /* a bit for each node whose frames are known */
 };
 
-/* The trace that comes out, on its way. */
+/* The merged trace while it is built. */
 struct merge_map {
 	struct tables *tables;
 	struct clocks *clocks;
@@ -45,7 +45,7 @@ struct merge_map {
 	uint32_t nr_inputs;
 };
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
                    struct merge_input *inputs, uint32_t nr_inputs);
 void merge_map_fini(struct merge_map *map);
@@ -57,15 +57,15 @@ void merge_input_fini(struct merge_input *input);
  */
 int merge_map_input(struct merge_map *map, struct merge_input *input);
 
-/* For that alone: the streams of the input, which is known by its host's CPUs from then on. */
+/* Used by merge_map_input() only: maps the input's streams to numbers of its host's CPUs. */
 void merge_map_streams(struct merge_map *map, struct merge_input *input);
-/* How many CPUs the hosts have, each of which has a block of numbers for each of its periods. */
+/* Returns the number of CPUs: each host has a block of numbers for each of its periods. */
 uint32_t merge_map_cpus(const struct merge_map *map);
 
-/* A string of the input. */
+/* Maps a string of the input. */
 uint32_t merge_string(struct merge_map *map, const struct merge_input *input, uint32_t string);
 
-/* 0, which is in no known mapping, where the module found no room. */
+/* Maps a module. Returns 0, which stands for unknown mappings, if there is no room. */
 static inline uint64_t merge_frame(const struct merge_input *input, uint64_t frame)
 {
 	uint32_t module = (uint32_t)(frame >> 32) & 0xffff;
@@ -76,11 +76,11 @@ static inline uint64_t merge_frame(const struct merge_input *input, uint64_t fra
 	return module ? (uint64_t)module << 32 | (uint32_t)frame : 0;
 }
 
-/* Notes the frames of a sample, for their names. 0 or -ENOMEM. */
+/* Notes the frames of a sample, which need names. Returns 0 or -ENOMEM. */
 int merge_note_frames(struct merge_map *map, struct merge_input *input,
                       const struct trace_sample *sample);
 
-/* The names of the frames that were noted; arg: the map. */
+/* Finds the names of the noted frames; arg is the map. */
 int merge_names(void *arg, uint16_t module, const uint32_t *offsets, size_t n, symbol_fn *fn,
                 void *fn_arg);
 

@@ -126,7 +126,7 @@ static void queue_give(struct matcher *matcher, struct queue *queue)
 	matcher->unused_queues = (uint32_t)(queue - matcher->queues) + 1;
 }
 
-/* NULL: nothing waits there. */
+/* Returns NULL if nothing waits there. */
 static struct queue *find_queue(const struct matcher *matcher, uint64_t key)
 {
 	uint32_t found = map64_get(&matcher->queue_by_key, key);
@@ -134,7 +134,7 @@ static struct queue *find_queue(const struct matcher *matcher, uint64_t key)
 	return found != UINT32_MAX ? &matcher->queues[found] : NULL;
 }
 
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 static int queue_add(struct matcher *matcher, uint64_t key, bool send, uint64_t time)
 {
 	struct queue *queue = find_queue(matcher, key);
@@ -215,7 +215,7 @@ static uint64_t next_sequence(struct matcher *matcher, uint64_t comm, int32_t ra
 	return 0;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 static struct meeting *find_meeting(struct matcher *matcher, const struct trace_comm *comm,
                                     uint64_t sequence)
 {

@@ -35,7 +35,7 @@ static int make_buffer(struct merge *merge)
 	return merge->hmb && merge->path ? 0 : -ENOMEM;
 }
 
-/* When the first trace closed a level, and why. */
+/* The time at which the first trace closed a level, and the cause. */
 struct closing {
 	uint64_t time;
 	uint32_t event, floor, cause;
@@ -139,7 +139,7 @@ static int sample_merge_init(struct sample_merge *all, const struct merge *merge
 	return 0;
 }
 
-/* The callers, innermost first. */
+/* Collects the callers of a sample, innermost first. */
 static unsigned fill_path(struct merge *merge, const struct merge_input *input,
                           const struct trace_sample *sample)
 {
@@ -160,7 +160,7 @@ static unsigned fill_path(struct merge *merge, const struct merge_input *input,
 	return nr;
 }
 
-/* How far apart the samples of a level are in time; 0: not known. */
+/* Returns the time between samples of a level, or 0 if it is unknown. */
 static uint64_t step_of(const struct trace_event *event, const struct trace_sample *sample)
 {
 	uint32_t shift = trace_shift(event);
@@ -228,7 +228,7 @@ static int put_samples(struct merge *merge)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-/* Room for the parts of one call. */
+/* A buffer for the parts of one call. */
 struct parts {
 	struct call_part *parts;
 	uint32_t room;
@@ -262,7 +262,7 @@ static int put_call(struct merge *merge, struct merge_input *input, const struct
 	return 0;
 }
 
-/* One trace after the other: readers rely on the order of a thread's calls alone. */
+/* Merges one trace after the other: readers rely on the order of each thread's calls only. */
 static int put_calls(struct merge *merge)
 {
 	struct parts parts = {0};

@@ -34,18 +34,18 @@ struct merge {
 	uint64_t lost_calls; /* whose region or thread found no room in the tables */
 };
 
-/* Says why, and returns err. */
+/* Stores the reason and returns err. */
 __attribute__((format(printf, 3, 4))) int merge_complain(struct merge *merge, int err,
                                                          const char *format, ...);
 
-/* A time of the input, as it is in the new trace. */
+/* Converts a time of the input to the new trace. */
 static inline uint64_t merge_time(const struct merge *merge, const struct merge_input *input,
                                   uint64_t time)
 {
 	return clocks_time(&merge->clocks, input->host, time);
 }
 
-/* The steps, in this order. 0 or -errno. */
+/* The steps of a merge, in this order. They return 0 or -errno. */
 
 /* Opens the traces, tells ranks and hosts apart, and brings the hosts' clocks together. */
 int merge_open(struct merge *merge);

@@ -17,7 +17,7 @@ static uint64_t stream_key(uint32_t event, uint32_t cpu)
 	return (uint64_t)event << 32 | cpu;
 }
 
-/* The one of a CPU in the new trace; NULL: there is none. */
+/* Returns the stream of a CPU in the new trace, or NULL. */
 static struct trace_stream *find_stream(const struct merge_map *map, uint32_t event, uint32_t cpu)
 {
 	return tables_stream(map->tables, map64_get(&map->streams, stream_key(event, cpu)));
@@ -53,7 +53,7 @@ static struct cpu_block find_block(struct merge_map *map, const struct merge_inp
 	return *block;
 }
 
-/* The largest of a host's blocks from this one on; 0: the host has one before. */
+/* Returns the size of a host's largest block from this one on, or 0 if it has an earlier block. */
 static uint32_t cpus_of_host(const struct merge_map *map, uint32_t first)
 {
 	uint32_t host = map->blocks[first].host, most = 0;
@@ -93,7 +93,7 @@ static struct trace_stream *make_stream(struct merge_map *map, uint32_t event, u
 	return to;
 }
 
-/* Where there is no room for a CPU, what was lost there is told of another one. */
+/* If there is no room for a CPU, its losses are counted for another one. */
 static struct trace_stream *any_stream(const struct merge_map *map, uint32_t event)
 {
 	struct trace_stream *stream;

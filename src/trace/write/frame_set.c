@@ -41,7 +41,7 @@ static void compact(struct frame_set *set)
 	set->nr = kept + 1;
 }
 
-/* Room for more, first of all by dropping what is there twice. */
+/* Makes room: drops duplicates first, and grows the array if that is not enough. */
 static int make_room(struct frame_set *set)
 {
 	compact(set);

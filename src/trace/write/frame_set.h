@@ -14,15 +14,15 @@ struct frame_set {
 	uint64_t recent[FRAME_SET_RECENT]; /* frame + 1: most that come again end here */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if there is no memory. */
 struct frame_set *frame_set_new(void);
 void frame_set_free(struct frame_set *set);
-/* For frame_set_add(): a frame that was not added lately. */
+/* Used by frame_set_add() for a frame that was not added recently. */
 void frame_set_add_new(struct frame_set *set, uint64_t frame);
-/* Leaves the frames ascending and distinct. 0 or -ENOMEM. */
+/* Sorts the frames and removes duplicates. Returns 0 or -ENOMEM. */
 int frame_set_finish(struct frame_set *set);
 
-/* Where memory ends frame_set_finish() tells it. */
+/* If memory runs out, frame_set_finish() reports it. */
 static inline void frame_set_add(struct frame_set *set, uint64_t frame)
 {
 	uint64_t *recent = &set->recent[(frame * 0x9e3779b97f4a7c15) >> 50];

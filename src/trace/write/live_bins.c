@@ -42,7 +42,7 @@ static uint64_t live_frame(const void *of, uint32_t node)
 	return node_is_live(live, node) ? arena_frame(&live->arena, node) : 0;
 }
 
-/* Keeps the records that can be decoded. One that is counted and not there was just begun. */
+/* Keeps the records that can be decoded. The last one may be counted but incomplete. */
 static void keep_records(struct live_bins *live, struct bin *bin, uint32_t nr, uint32_t bytes)
 {
 	live->cut += bytes != bin->record_bytes;
@@ -176,7 +176,7 @@ void live_bins_fini(struct live_bins *live)
 	live->granules = NULL;
 }
 
-/* A carved bin with its dead sub-bins emptied. */
+/* Copies a bin that is cut into sub-bins; dead sub-bins become empty. */
 static void carved_copy(const struct live_bins *live, const unsigned char *from, unsigned char *to)
 {
 	size_t size = (size_t)1 << live->arena.sub_shift;

@@ -19,7 +19,7 @@ struct live_bins {
 	struct frame_set *frames; /* every frame that a record or node mentions */
 };
 
-/* 0, -ENOMEM. The arena stays the caller's, and is repaired where it must be. */
+/* Returns 0 or -ENOMEM. The caller keeps the arena; damaged bins in it are repaired. */
 int live_bins_init(struct live_bins *live, void *memory, size_t size,
                    const struct hmb_ledger *ledger);
 void live_bins_fini(struct live_bins *live);

@@ -1,4 +1,4 @@
-/* The source files of a trace on their way into it, each once. */
+/* The table of source files of a trace that is being written, without duplicates. */
 #ifndef TRACE_WRITE_SOURCE_FILES_H
 #define TRACE_WRITE_SOURCE_FILES_H
 
@@ -16,14 +16,16 @@ struct source_files {
 
 void source_files_fini(struct source_files *files);
 
-/* Notes that lines are of a file; path: a string's offset in the trace. 0 or -ENOMEM. */
+/* Adds the file of some lines; path is the offset of a string. Returns 0 or -ENOMEM. */
 int source_files_add(struct source_files *files, uint32_t path);
 
 /* Adds what is known of a file that was added; of others nothing is noted. */
 void source_files_tell(struct source_files *files, uint32_t path,
                        const struct source_identity *identity);
 
-/* Keeps those that something is known of, ascending by path; then there is no telling any more. */
+/*
+ * Keeps the files of which something is known, in order of their paths. Nothing can be added then.
+ */
 void source_files_seal(struct source_files *files);
 
 void source_file_identity(const struct trace_source_file *file, struct source_identity *identity);

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* The greatest number of sources, and of lines. */
+/* The most sources, and the most lines. */
 #define SOURCE_TABLE_MAX (1u << 20)
 
 struct source_table {
@@ -23,7 +23,7 @@ struct source_table {
 
 void source_table_fini(struct source_table *table);
 
-/* number: index + 1 of this source; 0 where the table is full. 0 or -ENOMEM. */
+/* Sets *number to the index + 1 of a source, or to 0 if the table is full. Returns 0 or -ENOMEM. */
 int source_table_put(struct source_table *table, const struct trace_source *source,
                      uint32_t *number);
 

@@ -8,7 +8,7 @@
 
 /* -- the frames of a trace --------------------------------------------------------------------- */
 
-/* Contexts share their outer nodes: each is followed up to one that is known. */
+/* Contexts share outer nodes: each is followed outward to a node that was seen before. */
 static void context_add(struct frame_set *frames, const struct trace *trace, uint8_t *known,
                         uint32_t node)
 {
@@ -51,7 +51,7 @@ struct renaming {
 	struct names names;
 };
 
-/* How much is known of the frames of one module: a name and a line of each. */
+/* How many frames of one module have a name, and how many have a line. */
 struct score {
 	symbol_fn *fn;
 	void *arg;
@@ -100,7 +100,7 @@ static int module_ask(void *arg, uint16_t module, const uint32_t *offsets, size_
 
 /* -- old and new together ---------------------------------------------------------------------- */
 
-/* Entries of the modules, ascending, each from where its names come from. */
+/* The entries of all modules, in order; each module's come from old or new names. */
 struct joined {
 	unsigned char *at;
 	uint32_t nr;
@@ -176,7 +176,7 @@ static bool sources_join(struct joined *joined, const struct renaming *renaming)
 	return true;
 }
 
-/* Paths of new ones are later strings than those of old ones. */
+/* Paths of new files have larger string offsets than those of old ones. */
 static bool files_join(struct joined *joined, const struct renaming *renaming)
 {
 	const struct section *old = &renaming->trace->sections[TRACE_SOURCE_FILES];

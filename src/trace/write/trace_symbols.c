@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Bounds of what names add to a trace; whoever comes later has bounds without a name. */
+/* Limits of what names add to a trace. Later functions have bounds but no name. */
 #define MAX_NAME_BYTES ((size_t)64 << 20)
 #define MAX_NAMES      (1 << 20)
 
-/* One module's functions on their way into the table. */
+/* The functions of one module while they are added to the table. */
 struct namer {
 	struct names *names;
 	uint32_t module;
@@ -85,7 +85,7 @@ static int note_file(struct names *names, uint32_t file, const uint8_t *md5)
 	return 0;
 }
 
-/* From the function inwards, so that each source knows the one around it. */
+/* Goes from the function inward, so that each source can refer to its caller. */
 static int name_sources(struct names *names, const struct symbol *symbol, uint32_t *number)
 {
 	size_t i = symbol->nr_sources;
@@ -124,7 +124,9 @@ static int name_frame(void *arg, uint32_t offset, const struct symbol *symbol)
 	return source_table_line(&names->lines, &line, names->symbols[names->nr - 1].lo);
 }
 
-/* The frames from `first` on that are of its module, as offsets; returns how many. */
+/*
+ * Stores the offsets of the frames from `first` on that belong to its module. Returns their number.
+ */
 static size_t module_offsets(const struct frame_set *frames, size_t first, uint32_t *offsets)
 {
 	uint16_t module = frame_module(frames->frames[first]);
@@ -159,7 +161,7 @@ static int name_all(struct names *names, const struct name_source *source,
 
 /* --- source files ----------------------------------------------------------------------------- */
 
-/* Files without an MD5 of the text that was compiled. */
+/* The files for which the debug information has no MD5. */
 struct unknown_files {
 	struct names *names;
 	const char **paths;

@@ -11,7 +11,7 @@
 
 typedef void source_file_fn(void *arg, const char *path, const struct source_identity *identity);
 
-/* Where names come from. */
+/* A source of names. */
 struct name_source {
 	/*
 	 * Does what symbolizer_module() does, for a module by its number. A module that is not

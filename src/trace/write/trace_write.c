@@ -215,7 +215,7 @@ static int file_check(const struct new_file *file)
 	return 0;
 }
 
-/* Collects what the tables hold, with names from the source. 0 or -errno. */
+/* Collects the contents of the tables, with names from the source. Returns 0 or -errno. */
 static int writer_init(struct writer *writer, struct tables *tables,
                        const struct name_source *source)
 {
@@ -278,7 +278,7 @@ static int memory_put(void *arg, const void *bytes, size_t size)
 	return 0;
 }
 
-/* A trace is closed with munmap(). NULL with errno. */
+/* Returns mapped memory, which trace_close() unmaps, or NULL with errno. */
 static void *copy_sections(const struct writer *writer)
 {
 	void *memory = mmap(NULL, writer->head.header.size, PROT_READ | PROT_WRITE,

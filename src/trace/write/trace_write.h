@@ -28,7 +28,7 @@ int trace_write_as(const struct new_file_wish *wish, struct tables *tables,
 int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
                         struct symbolizer *symbolizer, uint64_t *bytes);
 
-/* trace_write() with names from anywhere. */
+/* Does what trace_write() does, with names from any source. */
 int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
                       uint64_t *bytes);
 
