@@ -301,11 +301,11 @@ static void say_result(const struct subject *s, const char *path, uint64_t bytes
 	if (state->throttled)
 		snprintf(more, sizeof(more), ", throttled %llu time%s",
 		         (unsigned long long)state->throttled, plural(state->throttled));
-	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now, %llu lost%s%s \u2192 %s "
+	say("%llu sample%s in %s, %s of %s, %s%skept 1 of %llu, %s now%s, %llu lost%s \u2192 %s "
 	    "(%s)",
 	    (unsigned long long)state->stored, plural(state->stored), wall, used, budget,
 	    several ? s->asked->name : "", several ? " " : "", 1ULL << levels_closed(s->is), rate,
-	    (unsigned long long)state->lost, more, cost, path, size);
+	    cost, (unsigned long long)state->lost, more, path, size);
 }
 
 void status_final(void *arg, const struct session_state *state, const char *path, uint64_t bytes)
