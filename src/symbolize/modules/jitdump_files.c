@@ -38,11 +38,11 @@ static int dump_open(const struct module_file *file)
 {
 	char path[PATH_MAX + 32];
 	struct stat st;
-	unsigned way;
+	unsigned method;
 	int fd;
 
-	for (way = 0; way < 2; way++) {
-		if (way == 0)
+	for (method = 0; method < 2; method++) {
+		if (method == 0)
 			snprintf(path, sizeof(path), "/proc/%d/root%s", file->pid, file->path);
 		else
 			snprintf(path, sizeof(path), "%s", file->path);

@@ -73,23 +73,23 @@ static int file_try(struct mapped_file *file, const char *path, const struct mod
 	return err;
 }
 
-enum { BY_MAPPING, BY_ROOT, BY_NAME, BY_PROGRAM, NR_WAYS };
+enum { BY_MAPPING, BY_ROOT, BY_NAME, BY_PROGRAM, NR_METHODS };
 
-/* False where too little is said of the file for this way. */
-static bool way_path(unsigned way, const struct module_file *said, char *path, size_t size)
+/* Returns false if too little is known of the file for this method. */
+static bool method_path(unsigned method, const struct module_file *said, char *path, size_t size)
 {
-	if (way == BY_MAPPING ? said->start >= said->end : said->path[0] != '/')
+	if (method == BY_MAPPING ? said->start >= said->end : said->path[0] != '/')
 		return false;
-	if (way != BY_NAME && said->pid <= 0)
+	if (method != BY_NAME && said->pid <= 0)
 		return false;
-	if (way == BY_PROGRAM && !said->build_id.size && !said->ino)
+	if (method == BY_PROGRAM && !said->build_id.size && !said->ino)
 		return false;
-	if (way == BY_MAPPING)
+	if (method == BY_MAPPING)
 		snprintf(path, size, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, said->pid,
 		         said->start, said->end);
-	else if (way == BY_ROOT)
+	else if (method == BY_ROOT)
 		snprintf(path, size, "/proc/%d/root%s", said->pid, said->path);
-	else if (way == BY_PROGRAM)
+	else if (method == BY_PROGRAM)
 		snprintf(path, size, "/proc/%d/exe", said->pid);
 	else
 		snprintf(path, size, "%s", said->path);
@@ -101,16 +101,16 @@ int mapped_file_open(struct mapped_file *file, const struct module_file *said,
 {
 	char path[PATH_MAX + 32];
 	int err = -ENOENT, stale = 0, now;
-	unsigned way;
+	unsigned method;
 
 	file->fd = -1;
-	for (way = 0; way < NR_WAYS; way++) {
-		if (!way_path(way, said, path, sizeof(path)))
+	for (method = 0; method < NR_METHODS; method++) {
+		if (!method_path(method, said, path, sizeof(path)))
 			continue;
 		now = file_try(file, path, said, seen);
-		if (!now || (now == -ENOEXEC && way != BY_PROGRAM))
+		if (!now || (now == -ENOEXEC && method != BY_PROGRAM))
 			return now;
-		if (way == BY_PROGRAM) /* mostly, it is another file */
+		if (method == BY_PROGRAM) /* mostly, it is another file */
 			continue;
 		err = now;
 		if (err == -ESTALE)
@@ -124,10 +124,10 @@ bool mapped_file_rewritten(const struct module_file *said, const struct file_sta
 	char path[PATH_MAX + 32];
 	struct file_stamp now;
 	struct stat st;
-	unsigned way;
+	unsigned method;
 
-	for (way = 0; way <= BY_NAME; way++) {
-		if (!way_path(way, said, path, sizeof(path)) || stat(path, &st))
+	for (method = 0; method <= BY_NAME; method++) {
+		if (!method_path(method, said, path, sizeof(path)) || stat(path, &st))
 			continue;
 		now = stamp_make(&st);
 		if (now.dev == seen->dev && now.ino == seen->ino)
