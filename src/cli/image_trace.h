@@ -3,6 +3,8 @@
 #define CLI_IMAGE_TRACE_H
 
 #include "trace/live/tables.h"
+#include "trace/live/shm_image.h"
+#include <stdbool.h>
 
 /* Whether its recorder got beyond setting up, which leaves no more than its intention. */
 bool image_trace_has_begun(const struct tables *tables);
@@ -12,5 +14,30 @@ bool image_trace_has_begun(const struct tables *tables);
  * are still who they were; else what they made at run time has no names. False: told why.
  */
 bool image_trace_write(const char *output, struct tables *tables, bool alive, const char *what);
+
+/* The arguments of the commands that make a trace from a recorder's memory: [-o OUT] [FILE]. */
+struct image_command {
+	const char *path;   /* the recorder's trace */
+	bool unnamed;       /* none was given, path is the default */
+	const char *output; /* NULL: none was given */
+};
+
+/*
+ * Parses the arguments of the command argv[0]. output_help and doc are in the form that argp wants.
+ * Returns false after reporting wrong usage.
+ */
+bool image_command_parse(struct image_command *command, int argc, char **argv,
+                         const char *output_help, const char *doc);
+
+/*
+ * For a command without a name, where nobody has or left an image of the default: takes the only
+ * trace of this user whose image has this holder, which *chosen holds, to be freed. False: there
+ * are several, which was told.
+ */
+bool image_command_choose(struct image_command *command, enum shm_image_holder holder,
+                          char **chosen);
+
+/* Reports that others may access the image of this trace: which file it is, and what to do. */
+void image_command_say_foreign(const char *path);
 
 #endif

@@ -2,7 +2,6 @@
  * adaptrace recover: a trace from the buffer that a killed recorder left.
  */
 #include "cli/commands.h"
-#include "cli/image_command.h"
 #include "cli/image_trace.h"
 #include "cli/say.h"
 #include "perf/machine/cgroup.h"

@@ -2,7 +2,6 @@
  * adaptrace snapshot: a trace of what a recorder at work has so far.
  */
 #include "cli/commands.h"
-#include "cli/image_command.h"
 #include "cli/image_trace.h"
 #include "cli/say.h"
 
