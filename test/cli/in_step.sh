@@ -9,13 +9,13 @@ grep -q '^works    whole CPUs' text || skip "whole CPUs may not be sampled here"
 one_complaint errors '--in-step takes yes or no' || fail "$(cat errors)"
 
 nr=$(nproc)
-recorded -e cpu-clock -F 1000 -a -o wide.atr "$TARGETS/quarters" "$nr" 2 >/dev/null
+recorded -e cpu-clock -F 1000 -a -o wide.atr --in-step=yes "$TARGETS/quarters" "$nr" 2 >/dev/null
 recorded -e cpu-clock -F 1000 -a -o apart.atr --in-step=no "$TARGETS/quarters" "$nr" 0.5 >/dev/null
-recorded -e cpu-clock -F 1000 -o inherit.atr --inherit "$TARGETS/burn" 0.3 >/dev/null
-recorded -e cpu-clock -F 1000 -o launched.atr "$TARGETS/burn" 1 >/dev/null
-recorded -e page-faults -a -o faults.atr "$TARGETS/burn" 0.1 >/dev/null
+recorded -e cpu-clock -F 1000 -o inherit.atr --in-step=yes --inherit "$TARGETS/burn" 0.3 >/dev/null
+recorded -e cpu-clock -F 1000 -o launched.atr --in-step=yes "$TARGETS/burn" 1 >/dev/null
+recorded -e page-faults -a -o faults.atr --in-step=yes "$TARGETS/burn" 0.1 >/dev/null
 # A small buffer: the period doubles several times.
-recorded -e cpu-clock -F 5000 -m 64K -a -o halved.atr "$TARGETS/quarters" "$nr" 1.5 >/dev/null
+recorded -e cpu-clock -F 5000 -m 64K -a -o halved.atr --in-step=yes "$TARGETS/quarters" "$nr" 1.5 >/dev/null
 check <<'END'
 import recording
 
