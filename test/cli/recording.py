@@ -33,8 +33,7 @@ def on_terminal(*args, columns=80, rows=24, background=False, taken=False, term=
             settings[3] &= ~termios.ICANON
             termios.tcsetattr(2, termios.TCSANOW, settings)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        os.execve(ADAPTRACE, ["adaptrace", *args], {**os.environ, "TERM": term, "NO_COLOR": "1",
-                                                     "ADAPTRACE_PAGER": "cat"})
+        os.execve(ADAPTRACE, ["adaptrace", *args], {"PAGER": "cat", **os.environ, "TERM": term, "NO_COLOR": "1"})
     text = b""
     try:
         while part := os.read(terminal, 4096):
