@@ -1,4 +1,3 @@
-#include "base/clock.h"
 #include "perf/sampler/sampler_state.h"
 
 #include <errno.h>
@@ -6,11 +5,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-uint64_t sampler_now(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
 
 const char *sampler_shortage(const struct sampler *sampler)
 {

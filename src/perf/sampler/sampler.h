@@ -26,6 +26,7 @@
 #ifndef PERF_SAMPLER_SAMPLER_H
 #define PERF_SAMPLER_SAMPLER_H
 
+#include "base/clock.h"
 #include "perf/sampler/counters.h"
 #include "perf/machine/cpu_list.h"
 #include "perf/sampler/record.h"
@@ -143,7 +144,10 @@ unsigned sampler_max_chain(const struct sampler *sampler);
 bool sampler_misses_cpu(const struct sampler *sampler, const struct cpu_list *of);
 
 /* The clock of all records: CLOCK_MONOTONIC, ns. */
-uint64_t sampler_now(void);
+static inline uint64_t sampler_now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
 
 /*
  * Asks the kernel to sample at sampler_period() of a shift from now on. Returns the shift that is

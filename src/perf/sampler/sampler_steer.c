@@ -8,13 +8,13 @@
  * continues when the recorder sleeps, so its restart takes as long as that.
  */
 #include "perf/sampler/sampler_state.h"
-#include "base/clock.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <time.h>
 
 #define SPIN_NS  150000 /* before a call, for sleep is not exact */
 #define LATE_NS  2000   /* a call that is later would miss the grid */
@@ -27,7 +27,6 @@
 #define NR_DISTANCES 160
 
 struct steering {
-	unsigned nr_cpus;
 	struct steered_timer *timers; /* [event][cpu] */
 	uint64_t distances[NR_DISTANCES];
 	uint64_t restarts;
@@ -41,7 +40,6 @@ int sampler_open_steering(struct sampler *s)
 	s->steering = calloc(1, sizeof(*s->steering));
 	if (!s->steering)
 		return -ENOMEM;
-	s->steering->nr_cpus = s->nr_cpus;
 	s->steering->timers = calloc(nr, sizeof(*s->steering->timers));
 	if (!s->steering->timers)
 		return -ENOMEM;
@@ -58,11 +56,6 @@ void sampler_close_steering(struct sampler *s)
 	if (s->steering)
 		free(s->steering->timers);
 	free(s->steering);
-}
-
-static uint64_t now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static struct steered_timer *timer_of(const struct sampler *s, unsigned e, unsigned c)
@@ -112,11 +105,11 @@ static void sleep_until(uint64_t time)
 /* Returns the time then. */
 static uint64_t wait_until(uint64_t time)
 {
-	uint64_t now = now_ns();
+	uint64_t now = sampler_now();
 
 	if (time > now + SPIN_NS + SPIN_NS / 2)
 		sleep_until(time - SPIN_NS);
-	while ((now = now_ns()) < time)
+	while ((now = sampler_now()) < time)
 		continue;
 	return now;
 }
@@ -127,7 +120,7 @@ static uint64_t wait_for_grid(const struct steered_timer *timer, const struct gr
 	uint64_t late = UINT64_MAX;
 
 	for (unsigned i = 0; i < TRIES && late > LATE_NS; i++) {
-		uint64_t call = timer_call_time(timer, grid, now_ns(), own);
+		uint64_t call = timer_call_time(timer, grid, sampler_now(), own);
 
 		late = wait_until(call) - call;
 	}
@@ -161,7 +154,7 @@ static void restart(struct sampler *s, unsigned e, unsigned c, const struct grid
 	late = wait_for_grid(timer, grid, own);
 	if (!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period))
 		s->steering->restarts++;
-	timer_restarted(timer, grid, now_ns(), late <= LATE_NS, own);
+	timer_restarted(timer, grid, sampler_now(), late <= LATE_NS, own);
 	if (moved)
 		sched_setaffinity(0, sizeof(s->steering->allowed), &s->steering->allowed);
 }
@@ -173,7 +166,7 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned c, bool own)
 	struct grid grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift);
 	int fd = *sampler_fd(s, event, event->rung, 0, c);
 
-	if (fd < 0 || !event->is_clock || !timer_is_off(timer_of(s, e, c), &grid, now_ns()))
+	if (fd < 0 || !event->is_clock || !timer_is_off(timer_of(s, e, c), &grid, sampler_now()))
 		return false;
 	if (timer_may_restart(timer_of(s, e, c)))
 		restart(s, e, c, &grid, fd, own);
@@ -202,14 +195,15 @@ static unsigned own_cpu(const struct sampler *s)
 
 int sampler_steer(struct sampler *s)
 {
-	uint64_t end = now_ns() + WORK_NS;
 	unsigned nr_off = 0, own;
+	uint64_t end;
 
 	if (!s->steering)
 		return -1;
+	end = sampler_now() + WORK_NS;
 	own = own_cpu(s);
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
-		if (now_ns() > end)
+		if (sampler_now() > end)
 			return AGAIN_MS;
 		if (c != own)
 			nr_off += steer_cpu(s, c, false);
@@ -223,7 +217,7 @@ int sampler_steer(struct sampler *s)
 static uint64_t quantile(const struct steering *steering, double share)
 {
 	uint64_t all = 0, sum = 0;
-	unsigned i = 0;
+	unsigned i;
 
 	for (unsigned b = 0; b < NR_DISTANCES; b++)
 		all += steering->distances[b];
