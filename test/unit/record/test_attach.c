@@ -33,7 +33,7 @@ static struct {
 	bool first_seen; /* this process's first thread was among the tasks each time */
 } kernel;
 
-/* What the session noticed. */
+/* The number of notices that the session gave, by topic. */
 static unsigned nr_noticed[NOTICE_CUT_STACKS + 1];
 
 static void count_notice(void *arg, const struct notice *notice)
