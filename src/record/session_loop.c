@@ -226,13 +226,10 @@ static void on_unobserved(struct session *s, int fd)
 	tasks_count_unobserved(&s->tasks);
 }
 
-/* The descriptors of wakers_open() are watched already. */
 static int listen_to(struct session *s, const struct session_listener *listener)
 {
-	int err = wakers_watch(&s->wakers, listener->fd);
-
 	s->listeners[s->nr_listeners++] = *listener;
-	return err == -EEXIST ? 0 : err;
+	return wakers_watch(&s->wakers, listener->fd);
 }
 
 int session_open_loop(struct session *s)

@@ -72,21 +72,22 @@ static int set_timer(int fd, uint64_t first, uint64_t interval)
 
 /*
  * At multiples of the interval: the recorders of all ranks then interrupt their program at the same
- * time, and samples move to the grid of a new second as it begins.
+ * time, and samples move to the grid of a new second as it begins. The first time is not at once:
+ * there would be nothing to see yet.
  */
 static int set_aligned_timer(int fd, uint64_t interval)
 {
-	uint64_t now = sampler_now();
+	uint64_t soonest = sampler_now() + interval / 10;
 	const struct itimerspec timer = {time_of(interval),
-	                                 time_of(now - now % interval + interval)};
+	                                 time_of(soonest - soonest % interval + interval)};
 
 	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &timer, NULL) ? -errno : 0;
 }
 
-static int open_timer(struct wakers *w, int *fd)
+static int open_timer(int *fd)
 {
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return *fd < 0 ? -errno : wakers_watch(w, *fd);
+	return *fd < 0 ? -errno : 0;
 }
 
 int wakers_open(struct wakers *w)
@@ -96,16 +97,14 @@ int wakers_open(struct wakers *w)
 	w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll_fd < 0)
 		return -errno;
-	err = wakers_watch(w, w->signal_fd);
-	if (!err)
-		err = open_timer(w, &w->tick_fd);
+	err = open_timer(&w->tick_fd);
 	if (!err)
 		err = set_aligned_timer(w->tick_fd, TICK_NS);
 	if (!err)
-		err = open_timer(w, &w->nap_fd);
+		err = open_timer(&w->nap_fd);
 	if (!err)
-		err = open_timer(w, &w->start_fd);
-	return err ? err : open_timer(w, &w->end_fd);
+		err = open_timer(&w->start_fd);
+	return err ? err : open_timer(&w->end_fd);
 }
 
 int wakers_start_after(struct wakers *w, uint64_t delay)

@@ -21,7 +21,7 @@ struct wakers {
 
 /* Blocks signals, for good, and lets signal_fd tell of them. 0 or -errno. */
 int wakers_open_signals(struct wakers *wakers);
-/* Opens the others; ticks begin. 0 or -errno. */
+/* Opens the others, which are not watched yet; ticks begin. 0 or -errno. */
 int wakers_open(struct wakers *wakers);
 
 /* Lets this wake, too; -1: nothing. It stays the caller's. 0 or -errno. */
