@@ -15,7 +15,7 @@ recorded -e cpu-clock -F 1000 -o inherit.atr --in-step=yes --inherit "$TARGETS/b
 recorded -e cpu-clock -F 1000 -o launched.atr --in-step=yes "$TARGETS/burn" 1 >/dev/null
 recorded -e page-faults -a -o faults.atr --in-step=yes "$TARGETS/burn" 0.1 >/dev/null
 # A small buffer: the period doubles several times.
-recorded -e cpu-clock -F 5000 -m 64K -a -o halved.atr --in-step=yes "$TARGETS/quarters" "$nr" 1.5 >/dev/null
+recorded -e cpu-clock -F 5000 -m 64K -a -o halved.atr --in-step=yes "$TARGETS/quarters" "$nr" 4 >/dev/null
 check <<'END'
 import recording
 
