@@ -31,6 +31,7 @@
 #define MAX_DEPTH     1024
 #define MAX_STACK     (64 * 1024)
 #define CHECKS_PER_PC 2
+#define MAX_SETTLING  2000
 #define PC_SLOTS      (1 << 18)
 
 /* What walks: an engine, and the program as it knows it. */
@@ -321,7 +322,7 @@ static inline void chain_is_wrong(struct stepper *stepper, const uint64_t *walke
 		stepper->nr_doubted = stepper->nr_calls;
 	stepper->doubts++;
 	doubt_settle(stepper);
-	if (!stepper->doubts || stepper->wrong + stepper->doubts > 5)
+	if (!stepper->doubts || stepper->wrong + stepper->doubts > 1)
 		return;
 	print_message("walked, end %d:\n", end);
 	chain_print(stepper, walked, nr);
@@ -399,13 +400,17 @@ static inline bool step(struct stepper *stepper, int *signal)
 	return stop_wait(stepper, signal);
 }
 
-/* To the next mark or the end of the program, or as far as max steps lead. */
+/*
+ * To the next mark or the end of the program, or as far as max steps lead, and a little further
+ * where the last of them leaves chains that doubt_settle() cannot judge yet.
+ */
 static inline void step_all(struct stepper *stepper, unsigned long max)
 {
+	unsigned long end = stepper->steps + max, limit = end + MAX_SETTLING;
 	int signal = 0, delivered;
 	struct insn *insn;
 
-	for (; max > 0; max--, stepper->steps++) {
+	for (; stepper->steps < (stepper->doubts ? limit : end); stepper->steps++) {
 		if (stepper->doubts)
 			doubt_settle(stepper);
 		insn = insn_at(stepper, regs_pc(&stepper->regs));
