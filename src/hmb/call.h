@@ -10,6 +10,17 @@
 
 #include <stdint.h>
 
+/* The policy `class` gives up classes of calls in this order. */
+enum call_class {
+	CLASS_POINT_TO_POINT,
+	CLASS_ONE_SIDED,
+	CLASS_IO,
+	CLASS_COLLECTIVE,
+	CLASS_OTHER, /* the world, communicators, groups */
+	CLASS_USER,  /* regions, markers and values of adaptrace.h */
+	NR_CALL_CLASSES
+};
+
 enum call_part_kind {
 	CALL_SEND,        /* a blocking send: comm, peer, tag, bytes */
 	CALL_RECEIVE,     /* a receive that ended here, from its status: comm, peer, tag, bytes */

@@ -4,17 +4,6 @@
 
 #include <stdbool.h>
 
-/* The policy `class` gives up classes of calls in this order. */
-enum call_class {
-	CLASS_P2P,
-	CLASS_ONE_SIDED,
-	CLASS_IO,
-	CLASS_COLLECTIVE,
-	CLASS_OTHER, /* the world, communicators, groups */
-	CLASS_USER,  /* regions, markers and values of adaptrace.h */
-	NR_CALL_CLASSES
-};
-
 #define CALL(name, nr, class, shape, large) CALL_##name,
 enum mpi_call {
 #include "preload/mpi_calls.def"

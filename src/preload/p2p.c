@@ -162,7 +162,7 @@ static inline void put_at_once(struct visit *visit, enum request_kind kind,
 __attribute__((always_inline)) static inline void
 start(struct visit *visit, uint64_t handle, enum request_kind kind, struct request *request)
 {
-	bool done = handle_done(handle) || unlikely(process_closed(CLASS_P2P));
+	bool done = handle_done(handle) || unlikely(process_closed(CLASS_POINT_TO_POINT));
 
 	if (!done)
 		request->id = request_next_id();

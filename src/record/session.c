@@ -160,16 +160,17 @@ static void close_session(struct session *s)
 /* Returns the environment that brings the target's calls to us, made of this one. NULL: errno. */
 static char **calls_wanted_environment(struct session *s, char **own)
 {
-	char library[PATH_MAX];
-	int err = preload_path(library);
+	const struct call_library *library = &call_libraries[CALLS_MPI];
+	char path[PATH_MAX];
+	int err = preload_path(path, library);
 
 	if (err) {
-		session_notice(s, (struct notice){NOTICE_NO_LIBRARY, err, .text = library});
+		session_notice(s, (struct notice){NOTICE_NO_LIBRARY, err, .text = path});
 		errno = EEXIST;
 		return NULL;
 	}
 	s->calls = calls_open();
-	return s->calls ? calls_environment(s->calls, own, library) : NULL;
+	return s->calls ? calls_environment(s->calls, own, library, path) : NULL;
 }
 
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */

@@ -2,6 +2,7 @@
 
 #include "base/map64.h"
 #include "base/array.h"
+#include "trace/call_sources.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,19 +34,23 @@ struct call_stream {
 
 /* --- the first pass: regions, and requests without an end ------------------------------------- */
 
-static bool is_region(const struct call_stream *stream, const struct call *call)
+static enum region_shape shape_of(const struct call_stream *stream, const struct call *call)
 {
 	const struct trace_region *region = trace_region(stream->index->trace, call->region);
 
-	return region && region->region_class == TRACE_USER_REGION;
+	return region ? region_traits(region->region_class)->shape : REGION_LEAF;
+}
+
+static bool is_region(const struct call_stream *stream, const struct call *call)
+{
+	return shape_of(stream, call) == REGION_AROUND;
 }
 
 static bool is_point(const struct call_stream *stream, const struct call *call)
 {
-	const struct trace_region *region = trace_region(stream->index->trace, call->region);
+	enum region_shape shape = shape_of(stream, call);
 
-	return region &&
-	       (region->region_class == TRACE_MARKER || region->region_class == TRACE_VALUE);
+	return shape == REGION_MARKER || shape == REGION_VALUE;
 }
 
 static int add_region(struct call_stream *stream, const struct call *call)

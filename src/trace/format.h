@@ -280,6 +280,7 @@ struct trace_line {
 };
 static_assert(sizeof(struct trace_line) == 12, "fixed by the format");
 
+/* src/trace/call_sources.c says what readers do with them. */
 enum trace_region_class {
 	TRACE_MPI_OTHER,          /* set-up, communicators, requests without a message, … */
 	TRACE_MPI_POINT_TO_POINT, /* what sends, receives, or waits for that */
@@ -291,11 +292,6 @@ enum trace_region_class {
 	TRACE_VALUE,
 	NR_TRACE_REGION_CLASSES
 };
-
-static inline int trace_region_is_mpi(uint32_t region_class)
-{
-	return region_class <= TRACE_MPI_IO;
-}
 
 struct trace_region {
 	uint32_t name;         /* string */

@@ -6,6 +6,7 @@
 
 #include "record/calls/calls_process.h"
 #include "hmb/call_run.h"
+#include "preload/mpi_calls.h"
 
 #include <stdlib.h>
 #include <string.h>

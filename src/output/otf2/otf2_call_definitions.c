@@ -1,6 +1,7 @@
 /* The definitions that calls refer to: regions, communicators, metrics, windows. */
 #include "output/otf2/otf2_archive.h"
 
+#include "trace/call_sources.h"
 #include "trace/mpi_names.h"
 
 #include <stdlib.h>
@@ -12,9 +13,10 @@ void otf2_write_paradigms(struct archive *archive)
 
 	if (!archive->plan.nr_ranks)
 		return;
-	otf2_check(archive, OTF2_GlobalDefWriter_WriteParadigm(to, OTF2_PARADIGM_MPI,
-	                                                       otf2_add_string(archive, "MPI"),
-	                                                       OTF2_PARADIGM_CLASS_PROCESS));
+	otf2_check(archive, OTF2_GlobalDefWriter_WriteParadigm(
+				    to, OTF2_PARADIGM_MPI,
+				    otf2_add_string(archive, call_sources[CALLS_MPI].name),
+				    OTF2_PARADIGM_CLASS_PROCESS));
 	template.stringRef = otf2_add_string(archive, "MPI Communicator ${id}");
 	otf2_check(archive,
 	           OTF2_GlobalDefWriter_WriteParadigmProperty(
@@ -49,30 +51,25 @@ static OTF2_RegionRole collective_role(const char *name)
 	}
 }
 
-static OTF2_RegionRole role_of(const struct archive *archive, const struct trace_region *region)
-{
-	switch (region->region_class) {
-	case TRACE_MPI_POINT_TO_POINT:
-		return OTF2_REGION_ROLE_POINT2POINT;
-	case TRACE_MPI_COLLECTIVE:
-		return collective_role(trace_string(archive->trace, region->name));
-	case TRACE_MPI_ONE_SIDED:
-		return OTF2_REGION_ROLE_RMA;
-	case TRACE_MPI_IO:
-		return OTF2_REGION_ROLE_FILE_IO;
-	case TRACE_USER_REGION:
-		return OTF2_REGION_ROLE_CODE;
-	default:
-		return OTF2_REGION_ROLE_FUNCTION;
-	}
-}
+static_assert((int)PARADIGM_USER == OTF2_PARADIGM_USER && (int)PARADIGM_MPI == OTF2_PARADIGM_MPI &&
+                      (int)ROLE_FUNCTION == OTF2_REGION_ROLE_FUNCTION &&
+                      (int)ROLE_CODE == OTF2_REGION_ROLE_CODE &&
+                      (int)ROLE_COLLECTIVE == OTF2_REGION_ROLE_COLL_OTHER &&
+                      (int)ROLE_FILE_IO == OTF2_REGION_ROLE_FILE_IO &&
+                      (int)ROLE_POINT_TO_POINT == OTF2_REGION_ROLE_POINT2POINT &&
+                      (int)ROLE_ONE_SIDED == OTF2_REGION_ROLE_RMA,
+              "numbers of OTF2");
 
 void otf2_write_call_regions(struct archive *archive)
 {
 	const struct trace_region *region;
 
 	for (uint32_t i = 0; (region = trace_region(archive->trace, i)) && !archive->err; i++) {
-		bool mpi = trace_region_is_mpi(region->region_class);
+		const struct region_traits *traits = region_traits(region->region_class);
+		OTF2_RegionRole role =
+			traits->role == ROLE_COLLECTIVE
+				? collective_role(trace_string(archive->trace, region->name))
+				: (OTF2_RegionRole)traits->role;
 		uint32_t name = region->name ? otf2_find_string(archive, region->name)
 		                             : otf2_add_string(archive, "[unknown]");
 		uint32_t file = region->file ? otf2_find_string(archive, region->file)
@@ -81,8 +78,7 @@ void otf2_write_call_regions(struct archive *archive)
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteRegion(
 				   archive->definitions, otf2_region(archive, i), name, name, 0,
-				   role_of(archive, region),
-				   mpi ? OTF2_PARADIGM_MPI : OTF2_PARADIGM_USER,
+				   role, (OTF2_Paradigm)call_sources[traits->source].paradigm,
 				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
 	}
 	if (archive->nr_regions && !archive->err) {

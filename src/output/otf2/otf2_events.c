@@ -12,6 +12,7 @@
 #include "output/views/call_text.h"
 #include "output/text/escape.h"
 #include "output/views/mpi_paths.h"
+#include "trace/call_sources.h"
 #include "base/array.h"
 
 #include <errno.h>

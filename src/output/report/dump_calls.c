@@ -2,6 +2,7 @@
 #include "output/views/call_text.h"
 #include "output/text/json_writer.h"
 #include "output/text/text.h"
+#include "trace/call_sources.h"
 
 #include <inttypes.h>
 
@@ -26,11 +27,11 @@ static struct caller caller_of(const struct trace *trace, const struct call *cal
 	};
 }
 
-static uint32_t class_of(const struct trace *trace, const struct call *call)
+static const char *class_word(const struct trace *trace, const struct call *call)
 {
 	const struct trace_region *region = trace_region(trace, call->region);
 
-	return region ? region->region_class : NR_TRACE_REGION_CLASSES;
+	return region_traits(region ? region->region_class : NR_TRACE_REGION_CLASSES)->word;
 }
 
 static const char *comm_name(const struct trace *trace, uint32_t comm, char text[TEXT_SIZE])
@@ -157,7 +158,7 @@ void dump_call_json(FILE *to, const struct trace *trace, const struct trace_call
 	json_text(&json, "comm", trace_string(trace, caller.comm));
 	json_known(&json, "rank", caller.rank >= 0, (uint64_t)caller.rank);
 	json_text(&json, "call", trace_region_name(trace, call->region));
-	json_text(&json, "class", region_class_name(class_of(trace, call)));
+	json_text(&json, "class", class_word(trace, call));
 	json_number(&json, "level", entry->level);
 	json_number(&json, "depth", call->depth);
 	json_flag(&json, "finished", !(call->flags & CALL_UNFINISHED));

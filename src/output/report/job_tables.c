@@ -1,6 +1,6 @@
 #include "output/report/job_tables.h"
 
-#include "output/views/call_text.h"
+#include "trace/call_sources.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -68,14 +68,16 @@ void put_call_row(struct table *table, const struct call_sums *sums, uint32_t re
 {
 	const struct call_sum *sum = &sums->regions[region];
 	const char *name = trace_region_name(sums->trace, region);
-	uint32_t class = trace_region(sums->trace, region)->region_class;
+	const struct region_traits *traits =
+		region_traits(trace_region(sums->trace, region)->region_class);
+	bool value = traits->shape == REGION_VALUE;
 
-	table->columns = call_columns(class == TRACE_VALUE);
+	table->columns = call_columns(value);
 	table_begin(table);
 	table_text(table, name);
-	table_text(table, region_class_name(class));
-	put_sum(table, sum, class == TRACE_MARKER);
-	if (class == TRACE_VALUE)
+	table_text(table, traits->word);
+	put_sum(table, sum, traits->shape == REGION_MARKER);
+	if (value)
 		put_values(table, &sum->values);
 	table_text(table, name);
 	if (!table->json && sum->unfinished)

@@ -3,6 +3,7 @@
 #include "output/report/report_columns.h"
 #include "output/report/report_head.h"
 #include "output/report/report_text.h"
+#include "trace/call_sources.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,9 +42,10 @@ static void put_titles(struct table *table)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static uint32_t class_of(const struct call_sums *sums, uint32_t region)
+static bool is_value(const struct call_sums *sums, uint32_t region)
 {
-	return trace_region(sums->trace, region)->region_class;
+	return region_traits(trace_region(sums->trace, region)->region_class)->shape ==
+	       REGION_VALUE;
 }
 
 /* Prints the table of regions that are values, or that of all other regions. */
@@ -55,7 +57,7 @@ static void put_call_table(FILE *to, const struct job_text *job, const uint32_t 
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
-		if ((class_of(&job->of.calls, order[i]) == TRACE_VALUE) != values)
+		if (is_value(&job->of.calls, order[i]) != values)
 			continue;
 		if (!nr && values)
 			put_title(to, options, "values that the program told");

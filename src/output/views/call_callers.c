@@ -6,6 +6,7 @@
 #include "output/views/call_callers.h"
 
 #include "output/views/mpi_paths.h"
+#include "trace/call_sources.h"
 #include "trace/trace_calls.h"
 #include "base/array.h"
 

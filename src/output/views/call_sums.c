@@ -1,5 +1,6 @@
 #include "output/views/call_sums.h"
 #include "output/views/call_text.h"
+#include "trace/call_sources.h"
 
 #include "base/array.h"
 

@@ -5,22 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *region_class_name(uint32_t region_class)
-{
-	static const char *const names[NR_TRACE_REGION_CLASSES] = {
-		[TRACE_MPI_OTHER] = "MPI",
-		[TRACE_MPI_POINT_TO_POINT] = "point-to-point",
-		[TRACE_MPI_COLLECTIVE] = "collective",
-		[TRACE_MPI_ONE_SIDED] = "one-sided",
-		[TRACE_MPI_IO] = "I/O",
-		[TRACE_USER_REGION] = "region",
-		[TRACE_MARKER] = "marker",
-		[TRACE_VALUE] = "value",
-	};
-
-	return region_class < NR_TRACE_REGION_CLASSES ? names[region_class] : "unknown";
-}
-
 const char *part_kind_name(unsigned kind)
 {
 	static const char *const names[NR_CALL_PARTS] = {

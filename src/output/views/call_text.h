@@ -6,9 +6,7 @@
 
 #include <stdio.h>
 
-/* A short word for a region's class, "point-to-point" for one; never NULL. */
-const char *region_class_name(uint32_t region_class);
-/* The same for a part's kind, "send"; never NULL. */
+/* A short word for a part's kind, "send"; never NULL. */
 const char *part_kind_name(unsigned kind);
 /* "all" and so on. */
 const char *policy_name(uint32_t policy);

@@ -89,9 +89,10 @@ void calls_close(struct calls *calls)
 	free(calls);
 }
 
-char **calls_environment(const struct calls *calls, char **environment, const char *library)
+char **calls_environment(const struct calls *calls, char **environment,
+                         const struct call_library *library, const char *path)
 {
-	return calls_socket_environment(&calls->socket, environment, library);
+	return calls_socket_environment(&calls->socket, environment, library, path);
 }
 
 int calls_poll_fd(const struct calls *calls)

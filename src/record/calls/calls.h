@@ -14,6 +14,7 @@
 #ifndef RECORD_CALLS_CALLS_H
 #define RECORD_CALLS_CALLS_H
 
+#include "record/calls/call_libraries.h"
 #include "record/calls/calls_process.h"
 #include "record/tasks/tasks.h"
 
@@ -38,10 +39,11 @@ void calls_close(struct calls *calls);
 
 /*
  * Returns the environment for a target: a copy of `environment` that makes the target and all its
- * children connect to the recorder. It is to be freed and must not outlive `environment`. Returns
- * NULL if there is no memory.
+ * children load the library at `path` and connect to the recorder. It is to be freed and must not
+ * outlive `environment`. Returns NULL if there is no memory.
  */
-char **calls_environment(const struct calls *calls, char **environment, const char *library);
+char **calls_environment(const struct calls *calls, char **environment,
+                         const struct call_library *library, const char *path);
 
 /* Sets where calls are stored from now on. Returns 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);

@@ -1,15 +1,6 @@
 #include "record/calls/calls_names.h"
 
-#include "preload/call_ring.h"
-
-static const struct {
-	const char *name;
-	enum call_class class;
-} mpi_calls[NR_MPI_CALLS] = {
-#define CALL(name, nr, class, shape, large) {"MPI_" #name, CLASS_##class},
-#include "preload/mpi_calls.def"
-#undef CALL
-};
+#include "record/calls/call_libraries.h"
 
 void calls_names_init(struct calls_names *names, struct tables *tables)
 {
@@ -17,8 +8,8 @@ void calls_names_init(struct calls_names *names, struct tables *tables)
 	const uint32_t nobody = 0;
 
 	*names = (struct calls_names){.tables = tables};
-	for (unsigned i = 0; i < NR_MPI_CALLS; i++)
-		names->mpi[i] = NO_ENTRY;
+	for (unsigned i = 0; i < RING_USER_REGIONS; i++)
+		names->fixed[i] = NO_ENTRY;
 	tables_add_comm(tables, &unknown, &nobody);
 }
 
@@ -28,30 +19,22 @@ void calls_names_fini(struct calls_names *names)
 	map64_fini(&names->comms);
 }
 
-enum call_class calls_names_class(unsigned call)
+uint32_t calls_names_fixed(struct calls_names *names, uint32_t number)
 {
-	return call < NR_MPI_CALLS ? mpi_calls[call].class : CLASS_USER;
-}
-
-uint32_t calls_names_mpi(struct calls_names *names, unsigned call)
-{
-	static const uint32_t classes[NR_CALL_CLASSES] = {
-		[CLASS_P2P] = TRACE_MPI_POINT_TO_POINT,
-		[CLASS_ONE_SIDED] = TRACE_MPI_ONE_SIDED,
-		[CLASS_IO] = TRACE_MPI_IO,
-		[CLASS_COLLECTIVE] = TRACE_MPI_COLLECTIVE,
-		[CLASS_OTHER] = TRACE_MPI_OTHER,
-	};
+	const struct call_library *of;
 	struct trace_region region;
 
-	if (names->mpi[call] != NO_ENTRY)
-		return names->mpi[call];
+	if (names->fixed[number] != NO_ENTRY)
+		return names->fixed[number];
+	of = call_library_of(number);
+	if (!of)
+		return NO_ENTRY;
 	region = (struct trace_region){
-		.name = tables_string(names->tables, mpi_calls[call].name),
-		.region_class = classes[mpi_calls[call].class],
+		.name = tables_string(names->tables, of->regions[number - of->first].name),
+		.region_class = of->regions[number - of->first].region_class,
 	};
-	names->mpi[call] = tables_add_region(names->tables, &region);
-	return names->mpi[call];
+	names->fixed[number] = tables_add_region(names->tables, &region);
+	return names->fixed[number];
 }
 
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class)

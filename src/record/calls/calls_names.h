@@ -7,25 +7,26 @@
 
 #include "base/map64.h"
 #include "trace/live/tables.h"
-#include "preload/mpi_calls.h"
+#include "preload/call_ring.h"
 
 #define NO_ENTRY UINT32_MAX
 
 struct calls_names {
 	struct tables *tables;
-	uint32_t mpi[NR_MPI_CALLS];  /* regions; NO_ENTRY: not used yet */
-	struct map64 regions, comms; /* entries by content */
-	uint32_t nr_alike;           /* last number given to a slot's calls; see struct call */
-	bool refused_comms;          /* a communicator found no room */
+	uint32_t fixed[RING_USER_REGIONS]; /* regions; NO_ENTRY: not used yet */
+	struct map64 regions, comms;       /* entries by content */
+	uint32_t nr_alike;  /* last number given to a slot's calls; see struct call */
+	bool refused_comms; /* a communicator found no room */
 };
 
 void calls_names_init(struct calls_names *names, struct tables *tables);
 void calls_names_fini(struct calls_names *names);
 
-/* Returns the trace's region of an MPI call, or NO_ENTRY if there is no room. */
-uint32_t calls_names_mpi(struct calls_names *names, unsigned call);
-/* Returns the class of an MPI call, or CLASS_USER for a number that is not an MPI call. */
-enum call_class calls_names_class(unsigned call);
+/*
+ * Returns the trace's region of a number below RING_USER_REGIONS, or NO_ENTRY if no source has the
+ * number or there is no room.
+ */
+uint32_t calls_names_fixed(struct calls_names *names, uint32_t number);
 /* Returns the trace's region for a region that a program named, or NO_ENTRY. */
 uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_t region_class);
 /*

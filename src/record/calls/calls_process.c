@@ -1,5 +1,6 @@
 #include "record/calls/calls_process.h"
 
+#include "record/calls/call_libraries.h"
 #include "record/calls/calls_ring.h"
 #include "record/calls/calls_thread.h"
 #include "perf/machine/machine.h"
@@ -146,9 +147,10 @@ static bool define_region(struct calls_process *process, uint64_t *record, size_
 	if (nr < 3 || number >= RING_MAX_REGIONS ||
 	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
 		return false;
-	kind = record[1] == RING_REGION_MARKER  ? TRACE_MARKER
-	       : record[1] == RING_REGION_VALUE ? TRACE_VALUE
-	                                        : TRACE_USER_REGION;
+	kind = record[1] == RING_REGION_MARKER ? TRACE_MARKER
+	       : record[1] == RING_REGION_VALUE
+	               ? TRACE_VALUE
+	               : call_library_of(ring_head_number(record[0]))->named;
 	process->regions[number] = calls_names_region(process->names, name_in(record, 2, nr), kind);
 	return true;
 }

@@ -1,5 +1,6 @@
 #include "record/calls/calls_put.h"
 
+#include "record/calls/call_libraries.h"
 #include "hmb/call_run.h"
 
 static uint32_t find_thread(struct calls_put *put, struct calls_process *process, pid_t tid,
@@ -57,10 +58,9 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 {
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
-	unsigned level =
-		config->policy == TRACE_POLICY_ALL
-			? 0
-			: calls_level(config->policy, calls_names_class(local_region), call);
+	unsigned level = config->policy == TRACE_POLICY_ALL
+	                         ? 0
+	                         : calls_level(config->policy, call_class_of(local_region), call);
 
 	if (level < hmb_floor(config->hmb, config->kind)) {
 		tables_ledger(config->tables)->taken[config->kind] +=

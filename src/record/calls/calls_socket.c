@@ -11,9 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PRELOAD "LD_PRELOAD"
-#define LIBRARY "libadaptrace-mpi.so"
-
 static int make_key(char key[RING_KEY_SIZE + 1])
 {
 	uint64_t random[2];
@@ -97,19 +94,20 @@ static const char *find_variable(char **environment, const char *name)
 }
 
 /* Keeps libraries that are preloaded already: they come after ours. */
-static int print_preload(char *text, const char *already, const char *library)
+static int print_preload(char *text, const char *variable, const char *already, const char *path)
 {
-	if (!already || !*already || strstr(already, library))
-		return sprintf(text, PRELOAD "=%s", already && *already ? already : library);
-	return sprintf(text, PRELOAD "=%s:%s", library, already);
+	if (!already || !*already || strstr(already, path))
+		return sprintf(text, "%s=%s", variable, already && *already ? already : path);
+	return sprintf(text, "%s=%s:%s", variable, path, already);
 }
 
 char **calls_socket_environment(const struct calls_socket *s, char **environment,
-                                const char *library)
+                                const struct call_library *library, const char *path)
 {
-	const char *already = find_variable(environment, PRELOAD);
-	size_t size = sizeof(PRELOAD "=:") + strlen(library) + (already ? strlen(already) : 0) +
-	              sizeof(RING_VARIABLE "=:") + 2 * RING_KEY_SIZE;
+	const char *variable = library->variable, *already = find_variable(environment, variable);
+	size_t size = strlen(variable) + sizeof("=:") + strlen(path) +
+	              (already ? strlen(already) : 0) + sizeof(RING_VARIABLE "=:") +
+	              2 * RING_KEY_SIZE;
 	size_t nr = 0, kept = 0;
 	char **variables, *text;
 
@@ -119,11 +117,11 @@ char **calls_socket_environment(const struct calls_socket *s, char **environment
 	if (!variables)
 		return NULL;
 	for (size_t i = 0; i < nr; i++)
-		if (!is_variable(environment[i], PRELOAD) &&
+		if (!is_variable(environment[i], variable) &&
 		    !is_variable(environment[i], RING_VARIABLE))
 			variables[kept++] = environment[i];
 	text = variables[kept++] = (char *)&variables[nr + 3];
-	text += print_preload(text, already, library) + 1;
+	text += print_preload(text, variable, already, path) + 1;
 	variables[kept++] = text;
 	sprintf(text, RING_VARIABLE "=%s:%s", s->name, s->key);
 	variables[kept] = NULL;
@@ -187,14 +185,14 @@ bool calls_socket_answer(const struct calls_socket *s, struct calls_asker *asker
 
 /* --- the library ------------------------------------------------------------------------------ */
 
-static int try(char path[PATH_MAX], const char *folder, const char *below)
+static int try(char path[PATH_MAX], const char *folder, const char *below, const char *library)
 {
-	if (snprintf(path, PATH_MAX, "%s/%s" LIBRARY, folder, below) >= PATH_MAX)
+	if (snprintf(path, PATH_MAX, "%s/%s%s", folder, below, library) >= PATH_MAX)
 		return -ENAMETOOLONG;
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-int preload_path(char path[PATH_MAX])
+int preload_path(char path[PATH_MAX], const struct call_library *library)
 {
 	char self[PATH_MAX], *folder;
 	ssize_t size = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -204,9 +202,9 @@ int preload_path(char path[PATH_MAX])
 		return -errno;
 	self[size] = '\0';
 	folder = dirname(self);
-	err = try(path, folder, "");
+	err = try(path, folder, "", library->library);
 	if (err)
-		err = try(path, folder, "../lib/adaptrace/");
+		err = try(path, folder, "../lib/adaptrace/", library->library);
 	if (!err && strpbrk(path, ": \t\n"))
 		err = -EINVAL;
 	return err;

@@ -6,6 +6,7 @@
 #define RECORD_CALLS_CALLS_SOCKET_H
 
 #include "preload/call_ring.h"
+#include "record/calls/call_libraries.h"
 
 #include <limits.h>
 #include <sys/socket.h>
@@ -29,19 +30,19 @@ int calls_socket_open(struct calls_socket *socket);
 void calls_socket_close(struct calls_socket *socket);
 
 /*
- * Finds the library that runs inside targets, beside the executable or in ../lib/adaptrace from
- * there. Returns 0; -ENOENT if it is not
- * there; -EINVAL if its path has a character at which LD_PRELOAD would be cut.
+ * Finds a library that runs inside targets, beside the executable or in ../lib/adaptrace from
+ * there. Returns 0; -ENOENT if it is not there; -EINVAL if its path has a character at which the
+ * library's variable would be cut.
  */
-int preload_path(char path[PATH_MAX]);
+int preload_path(char path[PATH_MAX], const struct call_library *library);
 
 /*
- * Returns a copy of the environment that makes a target and all its children load the library and
- * connect to this socket. It is one piece of memory, to be freed, whose strings are in it or belong
- * to `environment`. Returns NULL if there is no memory.
+ * Returns a copy of the environment that makes a target and all its children load the library at
+ * `path` and connect to this socket. It is one piece of memory, to be freed, whose strings are in
+ * it or belong to `environment`. Returns NULL if there is no memory.
  */
 char **calls_socket_environment(const struct calls_socket *socket, char **environment,
-                                const char *library);
+                                const struct call_library *library, const char *path);
 
 /*
  * Receives the next request. Returns 1, or 0 if the sender is not permitted, or -1 if there is

@@ -2,6 +2,7 @@
 
 #include "record/calls/calls_ring.h"
 #include "hmb/call_run.h"
+#include "preload/mpi_calls.h"
 
 #include <stdlib.h>
 
@@ -45,8 +46,8 @@ struct reader {
 
 static uint32_t region_entry(struct calls_process *process, uint32_t number)
 {
-	if (number < NR_MPI_CALLS)
-		return calls_names_mpi(process->names, number);
+	if (number < RING_USER_REGIONS)
+		return calls_names_fixed(process->names, number);
 	number -= RING_USER_REGIONS;
 	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
 }

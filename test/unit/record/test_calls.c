@@ -15,7 +15,8 @@ static void check_preload(const char *before, const char *after)
 {
 	const struct calls_socket at = {.name = "n", .key = "k"};
 	char *environment[] = {(char *)"A=1", (char *)before, (char *)"ADAPTRACE_CALLS=old", NULL};
-	char **variables = calls_socket_environment(&at, environment, "/lib/ours.so");
+	char **variables = calls_socket_environment(&at, environment, &call_libraries[CALLS_USER],
+	                                            "/lib/ours.so");
 
 	assert_non_null(variables);
 	assert_ptr_equal(variables[0], environment[0]);
@@ -33,6 +34,31 @@ static void test_environment(void **state)
 	check_preload("LD_PRELOAD=/a.so:/lib/ours.so", "LD_PRELOAD=/a.so:/lib/ours.so");
 }
 
+/* Each number of a ring belongs to one source; its region has a class of this source. */
+static void test_sources(void **state)
+{
+	const struct call_library *mpi = &call_libraries[CALLS_MPI];
+
+	(void)state;
+	assert_null(call_library_of(mpi->nr));
+	for (uint32_t i = 0; i < mpi->nr; i++) {
+		const struct region_traits *traits = region_traits(mpi->regions[i].region_class);
+
+		assert_ptr_equal(call_library_of(i), mpi);
+		assert_int_equal(traits->source, CALLS_MPI);
+		assert_int_equal(call_class_of(i), traits->policy_class);
+		assert_memory_equal(mpi->regions[i].name, "MPI_", 4);
+	}
+	assert_ptr_equal(call_library_of(RING_USER_REGIONS), &call_libraries[CALLS_USER]);
+	assert_int_equal(call_class_of(RING_USER_REGIONS + 7), CLASS_USER);
+	for (uint32_t i = 0; i <= NR_TRACE_REGION_CLASSES; i++) {
+		assert_non_null(region_traits(i)->word);
+		assert_int_equal(trace_region_is_mpi(i), i <= TRACE_MPI_IO);
+	}
+	assert_string_equal(region_traits(UINT32_MAX)->word, "unknown");
+	assert_false(trace_region_is_mpi(UINT32_MAX));
+}
+
 static unsigned level(enum trace_policy policy, enum call_class class, uint64_t ns, uint32_t depth)
 {
 	const struct call call = {.enter = 1000, .leave = 1000 + ns, .depth = depth};
@@ -44,17 +70,17 @@ static void test_levels(void **state)
 {
 	(void)state;
 	assert_int_equal(level(TRACE_POLICY_ALL, CLASS_USER, 5000, 3), 0);
-	assert_true(level(TRACE_POLICY_CLASS, CLASS_P2P, 1, 0) <
+	assert_true(level(TRACE_POLICY_CLASS, CLASS_POINT_TO_POINT, 1, 0) <
 	            level(TRACE_POLICY_CLASS, CLASS_COLLECTIVE, 1, 0));
 	assert_true(level(TRACE_POLICY_CLASS, CLASS_COLLECTIVE, 1, 0) <
 	            level(TRACE_POLICY_CLASS, CLASS_USER, 1, 0));
-	assert_true(level(TRACE_POLICY_DEPTH, CLASS_P2P, 1, 9) <
-	            level(TRACE_POLICY_DEPTH, CLASS_P2P, 1, 8));
-	assert_int_equal(level(TRACE_POLICY_DEPTH, CLASS_P2P, 1, 0), NR_LEVELS - 1);
-	assert_int_equal(level(TRACE_POLICY_DEPTH, CLASS_P2P, 1, 1000), 0);
-	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_P2P, 0, 0), 0);
-	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_P2P, 1023, 0), 9);
-	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_P2P, 1024, 0), 10);
+	assert_true(level(TRACE_POLICY_DEPTH, CLASS_POINT_TO_POINT, 1, 9) <
+	            level(TRACE_POLICY_DEPTH, CLASS_POINT_TO_POINT, 1, 8));
+	assert_int_equal(level(TRACE_POLICY_DEPTH, CLASS_POINT_TO_POINT, 1, 0), NR_LEVELS - 1);
+	assert_int_equal(level(TRACE_POLICY_DEPTH, CLASS_POINT_TO_POINT, 1, 1000), 0);
+	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 0, 0), 0);
+	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1023, 0), 9);
+	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1024, 0), 10);
 }
 
 static unsigned strip(enum trace_policy policy, enum call_part_kind kind, struct call_part *part)
@@ -175,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_environment),
+		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_levels),
 		cmocka_unit_test(test_messages_belong_to_one_call),
 		cmocka_unit_test(test_transfers_belong_to_one_call),

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "record/calls/calls_process.h"
+#include "preload/mpi_calls.h"
 
 /* The recorder's side of a target's memory: what a true one writes, and what a mad one does. */
 

@@ -8,6 +8,7 @@
 #include "hmb/call_run.h"
 #include "hmb/hmb.h"
 #include "random_bins.h"
+#include "preload/mpi_calls.h"
 
 /* What calls leave in the buffer when they come in runs is what they leave one by one. */
 
