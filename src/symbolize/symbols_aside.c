@@ -4,14 +4,17 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PACKET_SIZE 32768
 #define MAX_ANSWER  ((size_t)16 << 20) /* one symbol with the calls inlined there */
+#define HEAP_SIZE   (32 << 20)         /* the largest M_MMAP_THRESHOLD */
 #define TICK_MS     100
 #define PATIENCE_MS 10000
 #define NETWORK_MS  120000 /* a debuginfod server has its own time limits */
@@ -175,6 +178,25 @@ static bool answer_about_files(struct symbolizer *symbolizer, struct sender *sen
 	return true;
 }
 
+/*
+ * Debug information is read into fresh memory, module after module, and page faults would take half
+ * of the time. Huge pages make them few, and freed memory is kept for the next module.
+ */
+static void prepare_heap(void)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t start;
+	void *heap;
+
+	mallopt(M_MMAP_THRESHOLD, HEAP_SIZE);
+	mallopt(M_TRIM_THRESHOLD, 2 * HEAP_SIZE);
+	heap = malloc(HEAP_SIZE - page);
+	start = ((uintptr_t)heap + page - 1) & -page;
+	if (heap)
+		madvise((void *)start, HEAP_SIZE - 2 * page, MADV_HUGEPAGE);
+	free(heap);
+}
+
 static void answer_questions(void *arg, int fd)
 {
 	struct sender *sender = calloc(1, sizeof(*sender));
@@ -184,6 +206,7 @@ static void answer_questions(void *arg, int fd)
 	if (!sender)
 		return;
 	sender->fd = fd;
+	prepare_heap();
 	module_table_read_directly(symbolizer_modules(arg));
 	while (recv(fd, &question, sizeof(question), 0) == sizeof(question)) {
 		if (question.module == SOURCE_FILES) {

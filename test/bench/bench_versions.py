@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """bench_versions.py BUILD [OTHER]: how long a recording takes to end once its target has ended, and how long
-commands take to read its trace. With OTHER, the build of another version, runs of both alternate, each
+commands take to read its trace; and the CPU time of each, with that of processes they leave. With OTHER, the build of another version, runs of both alternate, each
 version reads its own trace, and medians of all and of the paired differences are printed. RUNS is the number
 of runs, 7 unless it is set; ONLY names one target."""
-import os, statistics, subprocess, sys, tempfile, time
+import ctypes, os, resource, statistics, subprocess, sys, tempfile, time
 
 builds = [os.path.abspath(build) for build in sys.argv[1:3]]
 runs = int(os.environ.get('RUNS', 7))
@@ -54,17 +54,32 @@ readers = {
 }
 
 
+PR_SET_CHILD_SUBREAPER = 36
+ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def cpu_ns():
+    """Of all children so far. Those that a command left to whoever reaps them are waited for."""
+    try:
+        while True:
+            os.waitpid(-1, 0)
+    except ChildProcessError:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return int(1e9 * (usage.ru_utime + usage.ru_stime))
+
+
 def run(arguments):
-    start = time.monotonic_ns()
+    cpu, start = cpu_ns(), time.monotonic_ns()
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return start, time.monotonic_ns()
+    end = time.monotonic_ns()
+    return start, end, cpu_ns() - cpu
 
 
 def record(build, command, trace):
-    start, end = run([build + '/adaptrace', 'record', '-q', '-F', '2000', '-o', trace, 'sh', '-c',
-                      f'{command} >/dev/null 2>&1; exec {note}'])
+    start, end, cpu = run([build + '/adaptrace', 'record', '-q', '-F', '2000', '-o', trace, 'sh', '-c',
+                           f'{command} >/dev/null 2>&1; exec {note}'])
     with open('ended') as file:
-        return {'whole': end - start, 'end of the recording': end - int(file.read())}
+        return {'whole': end - start, 'end of the recording': end - int(file.read()), 'whole, CPU': cpu}
 
 
 def measure(name, command):
@@ -75,14 +90,15 @@ def measure(name, command):
             trace = f'{which}.atr'
             times = record(builds[which], command, trace)
             for reader, arguments in readers.items():
-                start, end = run([builds[which] + '/adaptrace', *arguments, trace])
+                start, end, cpu = run([builds[which] + '/adaptrace', *arguments, trace])
                 times[reader] = end - start
+                times[reader + ', CPU'] = cpu
             os.unlink(trace)
             for what, ns in times.items():
                 if i >= 0: # the first run warms caches
                     figures.setdefault(what, [[] for build in builds])[which].append(ns / 1e6)
     for what, of in figures.items():
-        text = f'{name:20s} {what:22s} {statistics.median(of[0]):8.1f} ms'
+        text = f'{name:20s} {what:23s} {statistics.median(of[0]):8.1f} ms'
         if len(builds) > 1:
             differences = [a - b for a, b in zip(*of)]
             text += (f', other {statistics.median(of[1]):8.1f} ms, difference '
