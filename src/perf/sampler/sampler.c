@@ -288,13 +288,6 @@ bool sampler_is_crowded(const struct sampler *sampler)
 	return false;
 }
 
-int sampler_compare_ids(const void *a, const void *b)
-{
-	const struct sampler_id *x = a, *y = b;
-
-	return x->id < y->id ? -1 : x->id > y->id;
-}
-
 /* Returns the step that was in force for this event at a time. */
 static const struct sampler_step *step_at(const struct sampler_event *event, uint64_t time)
 {

@@ -7,40 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-static int member_open(struct perf_event_attr *attr, pid_t pid, int cpu, int leader,
-                       unsigned long flags)
-{
-	int fd;
-
-	attr->size = sizeof(*attr);
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC; /* only events of one clock share a ring */
-	attr->sample_id_all = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, leader,
-	                  flags | PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	return member_open(attr, pid, cpu, -1, 0);
-}
-
-int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
-                     int leader)
-{
-	attr->read_format |= s->counts_lost ? RECORD_LOST_COUNTS : 0;
-	attr->inherit = s->way == SAMPLER_LADDER;
-	if (s->way == SAMPLER_LADDER)
-		return member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
-	return member_open(attr, s->cgroup, s->cpus[c], leader,
-	                   s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
-}
 
 static void *grid(size_t nr, size_t size)
 {
@@ -89,24 +56,6 @@ static int find_cpus(struct sampler *s)
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
-
-int sampler_redirect(int fd, int owner)
-{
-	if (fd < 0)
-		return fd == -ESRCH ? 0 : fd;
-	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) ? -errno : 0;
-}
-
-static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung)
-{
-	struct sampler_id *id = &s->ids[s->nr_ids];
-
-	*id = (struct sampler_id){.event = (uint16_t)event, .rung = (uint16_t)rung};
-	if (ioctl(fd, PERF_EVENT_IOC_ID, &id->id))
-		return -errno;
-	s->nr_ids++;
-	return 0;
-}
 
 /* Opens a side event, which takes no samples, for mmap, comm, fork and exit records. */
 static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c)
@@ -210,16 +159,6 @@ static void fill_attr(struct sampler *s, const struct sampler_config *config, un
 		.nr_regs = (unsigned)__builtin_popcountll(attr->sample_regs_user),
 		.clock_shift = s->side_format.clock_shift,
 	};
-}
-
-int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
-                       unsigned t, unsigned c)
-{
-	int *fd = sampler_fd(s, &s->events[e], rung, t, c), err;
-
-	*fd = sampler_open_for(s, attr, t, c, -1);
-	err = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
-	return !err && *fd >= 0 ? note_id(s, *fd, e, rung) : err;
 }
 
 /* A slower rung has the room of the ring for fewer samples: they may be larger. */

@@ -21,16 +21,6 @@ struct ring_sizes {
 	size_t likely, other;
 };
 
-struct perf_event_attr sampler_dummy(void)
-{
-	return (struct perf_event_attr){
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = RECORD_ALWAYS,
-		.exclude_kernel = 1,
-	};
-}
-
 static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
 {
 	unsigned index = ring_index(s, kind, cpu);

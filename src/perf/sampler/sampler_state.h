@@ -126,30 +126,36 @@ static inline int *sampler_fd(const struct sampler *s, const struct sampler_even
 	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
 }
 
-/* The order of sampler.ids, for qsort() and bsearch(). */
-int sampler_compare_ids(const void *a, const void *b);
-
-/* An event with the sampler's clock. A descriptor or -errno. */
+/* Returns the attributes of an event that counts nothing. */
+struct perf_event_attr sampler_dummy(void);
+/* Opens an event with the sampler's clock. Returns a descriptor or -errno. */
 int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
-/* The same for a target on a CPU, in the sampler's way; leader -1: a group of its own. */
+/*
+ * Opens an event for a target on a CPU, by task or cgroup as sampler.way says. leader: the
+ * descriptor of its group's leader, -1 for a group of its own. Returns a descriptor or -errno.
+ */
 int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
                      unsigned cpu, int leader);
 /*
- * An event number e, open for a target on a CPU, that writes into the CPU's ring. 0 or -errno; a
- * task that has ended needs none.
+ * Redirects an event into the ring of another. fd may be the -errno of opening it, which is
+ * returned, but 0 for -ESRCH: a task that has ended needs no event.
+ */
+int sampler_redirect(int fd, int owner);
+/* Compares struct sampler_id by id, for qsort() and bsearch(). */
+int sampler_compare_ids(const void *a, const void *b);
+/*
+ * Opens event number e for a target on a CPU, redirects it into the CPU's ring and appends its id
+ * to sampler.ids. Returns 0 or -errno. A task that has ended needs no event.
  */
 int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
                        unsigned target, unsigned cpu);
-/* Lets it, or why there is none, write into a ring. A task that has ended needs none. */
-int sampler_redirect(int fd, int owner);
+
 /*
  * Opens the counters from which the totals of event 0 are computed for each task. Returns 0 or
  * -errno.
  */
 int sampler_open_totals(struct sampler *s, const struct sampler_config *config);
 void sampler_close_totals(struct sampler *s);
-/* Returns the attributes of an event that counts nothing. */
-struct perf_event_attr sampler_dummy(void);
 
 /* Opens the counters of a group whose leader is an open event of event 0. Returns 0 or -errno. */
 int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
