@@ -11,9 +11,15 @@
 /* Its latest sample: the row is open until the next one tells. */
 struct error_stream {
 	uint32_t row; /* + 1; 0: none */
-	uint64_t weight;
+	double weight;
 	uint64_t time; /* 0: no sample yet */
 	uint64_t gaps; /* so far: where a tick may have met the other side of the system */
+};
+
+/* The differences of all streams in one tick, for one sum. */
+struct error_tick {
+	uint64_t tick;
+	double difference;
 };
 
 static double square(double x)
@@ -33,6 +39,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
 	};
 	bars->nr_sums = 1u + !bars->by_cpu + bars->one_sided;
+	ticks_init(&bars->ticks, trace, event);
 	if (bars->by_cpu)
 		bars->nr_streams = bars->nr_cpus;
 	else
@@ -46,6 +53,7 @@ void error_bars_fini(struct error_bars *bars)
 	free(bars->streams);
 	free(bars->cpus);
 	free(bars->sums);
+	free(bars->unfinished);
 	*bars = (struct error_bars){0};
 }
 
@@ -55,35 +63,52 @@ static struct error_stream *stream_at(struct error_stream *streams, uint32_t num
 	return &streams[number < nr ? number : nr - 1];
 }
 
-static double *sums_of(const struct error_bars *bars, uint32_t row)
+static size_t first_sum(const struct error_bars *bars, uint32_t row)
 {
-	return &bars->sums[(size_t)row * bars->nr_sums];
+	return (size_t)row * bars->nr_sums;
 }
 
-static double *sum_of(const struct error_bars *bars, uint32_t row, bool by_cpu)
+static size_t sum_of(const struct error_bars *bars, uint32_t row, bool by_cpu)
 {
-	return sums_of(bars, row) + by_cpu;
+	return first_sum(bars, row) + by_cpu;
 }
 
-static double *gaps_of(const struct error_bars *bars, uint32_t row)
+static size_t gaps_of(const struct error_bars *bars, uint32_t row)
 {
-	return sums_of(bars, row) + bars->nr_sums - 1;
+	return first_sum(bars, row) + bars->nr_sums - 1;
+}
+
+static void finish_tick(struct error_bars *bars, size_t sum)
+{
+	bars->sums[sum] += square(bars->unfinished[sum].difference);
+	bars->unfinished[sum] = (struct error_tick){.tick = bars->tick};
+}
+
+/* Adds the square of a difference, or of what it and others of the same tick add up to. */
+static void add_difference(struct error_bars *bars, size_t sum, double difference)
+{
+	if (!bars->unfinished) {
+		bars->sums[sum] += square(difference);
+		return;
+	}
+	if (bars->unfinished[sum].tick != bars->tick)
+		finish_tick(bars, sum);
+	bars->unfinished[sum].difference += difference;
 }
 
 /* The difference between a stream's latest sample and its next one, added to one of the sums. */
 static void stream_step(struct error_bars *bars, struct error_stream *stream, uint32_t row,
-                        uint64_t weight, bool by_cpu)
+                        double weight, bool by_cpu)
 {
 	if (stream->row == row + 1) {
 		if (weight != stream->weight)
-			*sum_of(bars, row, by_cpu) +=
-				square((double)weight - (double)stream->weight) / 2;
+			add_difference(bars, sum_of(bars, row, by_cpu), weight - stream->weight);
 	} else {
 		if (stream->row)
-			*sum_of(bars, stream->row - 1, by_cpu) +=
-				square((double)stream->weight) / 2;
+			add_difference(bars, sum_of(bars, stream->row - 1, by_cpu),
+			               -stream->weight);
 		if (row != ERROR_BARS_NONE)
-			*sum_of(bars, row, by_cpu) += square((double)weight) / 2;
+			add_difference(bars, sum_of(bars, row, by_cpu), weight);
 	}
 	stream->row = row + 1;
 	stream->weight = weight;
@@ -101,7 +126,7 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 		return;
 	stream->gaps++;
 	if (row != ERROR_BARS_NONE && stream->row == row + 1)
-		*gaps_of(bars, row) += square((double)sample->weight);
+		add_difference(bars, gaps_of(bars, row), (double)sample->weight);
 }
 
 static struct error_stream *stream_of(const struct error_bars *bars,
@@ -117,33 +142,43 @@ bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample
 	return stream_of(bars, sample)->row == row + 1;
 }
 
-/* A row that is not there yet, and those before it; what is behind them stays untouched. */
+/* Adds a row, and those before it that have no samples yet. */
 static int add_rows(struct error_bars *bars, uint32_t row)
 {
-	if (ARRAY_RESERVE(bars->sums, bars->room, ((size_t)row + 1) * bars->nr_sums))
+	size_t first = first_sum(bars, bars->nr), end = first_sum(bars, row + 1);
+
+	if (ARRAY_RESERVE(bars->sums, bars->room, end))
 		return -ENOMEM;
-	memset(sums_of(bars, bars->nr), 0,
-	       (row + 1 - bars->nr) * bars->nr_sums * sizeof(*bars->sums));
+	memset(bars->sums + first, 0, (end - first) * sizeof(*bars->sums));
+	if (ticks_known(&bars->ticks)) {
+		if (ARRAY_RESERVE(bars->unfinished, bars->unfinished_room, end))
+			return -ENOMEM;
+		memset(bars->unfinished + first, 0, (end - first) * sizeof(*bars->unfinished));
+	}
 	bars->nr = row + 1;
 	return 0;
 }
 
 void error_bars_prefetch(const struct error_bars *bars, uint32_t row)
 {
-	if (row < bars->nr)
-		__builtin_prefetch(sums_of(bars, row), 1);
+	if (row >= bars->nr)
+		return;
+	__builtin_prefetch(&bars->sums[first_sum(bars, row)], 1);
+	if (bars->unfinished)
+		__builtin_prefetch(&bars->unfinished[first_sum(bars, row)], 1);
 }
 
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
-                    uint64_t weight)
+                    double weight)
 {
 	struct error_stream *stream = stream_of(bars, sample);
 
+	if (ticks_known(&bars->ticks))
+		bars->tick = ticks_at(&bars->ticks, sample->time);
 	if (row != ERROR_BARS_NONE) {
 		if (row >= bars->nr && add_rows(bars, row))
 			return -ENOMEM;
-		if (weight > bars->max_weight)
-			bars->max_weight = weight;
+		bars->max_weight = fmax(bars->max_weight, fabs(weight));
 	}
 	if (bars->one_sided)
 		note_gap(bars, stream, sample, row);
@@ -182,10 +217,13 @@ void error_bars_end(struct error_bars *bars)
 	bars->has_all = has_all(bars);
 	if (bars->one_sided)
 		bars->gap_share = gap_share(bars);
+	bars->tick = UINT64_MAX;
 	for (uint32_t i = 0; i < bars->nr_streams; i++)
 		stream_step(bars, &bars->streams[i], ERROR_BARS_NONE, 0, false);
 	for (uint32_t i = 0; bars->cpus && i < bars->nr_cpus; i++)
 		stream_step(bars, &bars->cpus[i], ERROR_BARS_NONE, 0, true);
+	for (size_t sum = 0; bars->unfinished && sum < first_sum(bars, bars->nr); sum++)
+		finish_tick(bars, sum);
 }
 
 double error_bars_variance(const struct error_bars *bars, uint32_t row)
@@ -195,11 +233,12 @@ double error_bars_variance(const struct error_bars *bars, uint32_t row)
 	if (bars->has_all)
 		return 0;
 	if (row < bars->nr) {
-		streams = *sum_of(bars, row, false);
-		streams += bars->one_sided ? bars->gap_share * *gaps_of(bars, row) : 0;
-		cpus = bars->cpus ? *sum_of(bars, row, true) : 0;
+		streams = bars->sums[sum_of(bars, row, false)] / 2;
+		if (bars->one_sided)
+			streams += bars->gap_share * bars->sums[gaps_of(bars, row)];
+		cpus = bars->cpus ? bars->sums[sum_of(bars, row, true)] / 2 : 0;
 	}
-	return square((double)bars->max_weight) + fmax(streams, cpus);
+	return square(bars->max_weight) + fmax(streams, cpus);
 }
 
 double error_bars_runs(const struct error_bars *bars, uint32_t thread)

@@ -1,5 +1,5 @@
 /*
- * How uncertain weights are that are sums over some of an event's samples: rows.
+ * How uncertain the weights of rows are. A row's weight is the sum of some of an event's samples.
  *
  * Samples are evenly spaced and programs have phases, so the variance of a row's weight is
  * estimated from successive differences within each stream:
@@ -20,10 +20,20 @@
  * it ticks on the other side, and both samples around it may be of one function. A gap in the
  * stream's times ends a run there, too, if only in part: threads that wait leave gaps as well, and
  * no more of them were ticks than the exact total lacks samples.
+ *
+ * In a recording in step, CPUs that do the same are seen doing it at the same instant, and their
+ * differences do not average out. So the differences of all streams in one tick (see ticks.h) are
+ * added up before they are squared:
+ *
+ *     Var = w² + ½ Σ over ticks (Σ over its samples, i of a stream, w_i y_i − w_(i−1) y_(i−1))²
+ *
+ * Where CPUs have nothing to do with each other, this is the sum above on average. A row keeps one
+ * sum that is not squared yet, for samples come in the order of their times.
  */
 #ifndef OUTPUT_PROFILE_ERROR_BARS_H
 #define OUTPUT_PROFILE_ERROR_BARS_H
 
+#include "output/profile/ticks.h"
 #include "trace/trace.h"
 
 #define ERROR_BARS_NONE UINT32_MAX
@@ -42,12 +52,16 @@ struct error_bars {
 	 * over gaps in streams of a one-sided clock, as if each gap was a tick.
 	 */
 	double *sums;
-	size_t room;         /* sums */
-	unsigned nr_sums;    /* of a row */
-	uint32_t nr;         /* rows that were asked for */
-	uint64_t weight;     /* of all samples, in a row or not */
-	uint64_t max_weight; /* of one sample, as it was added to a row */
-	double gap_share;    /* the share of the gaps that are ticks */
+	size_t room;                   /* sums */
+	struct ticks ticks;            /* known of a recording in step alone */
+	uint64_t tick;                 /* that the latest sample is in */
+	struct error_tick *unfinished; /* by sum: its differences in one tick; NULL: not in step */
+	size_t unfinished_room;
+	unsigned nr_sums;  /* of a row */
+	uint32_t nr;       /* rows that were asked for */
+	uint64_t weight;   /* of all samples, in a row or not */
+	double max_weight; /* of one sample, as it was added to a row */
+	double gap_share;  /* the share of the gaps that are ticks */
 };
 
 /* Returns 0 or -ENOMEM; call error_bars_fini() in either case. */
@@ -55,11 +69,12 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 void error_bars_fini(struct error_bars *bars);
 
 /*
- * Adds a sample of the event, in the order of a walk, with its weight in the row. ERROR_BARS_NONE:
- * the sample is in no row, which ends a run of samples in one. Returns 0 or -ENOMEM.
+ * Adds a sample of the event, in the order of a walk, with its weight in the row, which may be
+ * negative. ERROR_BARS_NONE: the sample is in no row, which ends a run of samples in one. Returns 0
+ * or -ENOMEM.
  */
 int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, uint32_t row,
-                    uint64_t weight);
+                    double weight);
 
 /*
  * Whether the stream's previous sample is in the same row. It must be called before
@@ -71,7 +86,10 @@ bool error_bars_goes_on(const struct error_bars *bars, const struct trace_sample
 /* Prefetches the sums of a row that the next steps use. */
 void error_bars_prefetch(const struct error_bars *bars, uint32_t row);
 
-/* Ends the sums, after the last sample. error_bars_variance() and error_bars_runs() need it. */
+/*
+ * Ends the sums, after the last sample. error_bars_variance() and error_bars_runs() need it.
+ * The streams end together.
+ */
 void error_bars_end(struct error_bars *bars);
 /* Returns the variance of a row's weight. The row may have no samples. */
 double error_bars_variance(const struct error_bars *bars, uint32_t row);

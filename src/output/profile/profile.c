@@ -39,6 +39,7 @@ static void tell_errors(struct builder *builder)
 
 	error_bars_end(&builder->bars);
 	profile->has_all = builder->bars.has_all;
+	profile->in_step = ticks_known(&builder->bars.ticks);
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
 		if (profile->rows[i].samples)
 			profile->rows[i].variance = error_bars_variance(&builder->bars, i);
@@ -140,6 +141,11 @@ void profile_free(struct profile *profile)
 double profile_error(const struct profile_row *row)
 {
 	return 1.96 * sqrt(row->variance);
+}
+
+void profile_add_variance(const struct profile *profile, double *sum, double variance)
+{
+	*sum += variance + (profile->in_step ? 2 * sqrt(*sum * variance) : 0);
 }
 
 double profile_unmet_variance(const struct profile *profile)

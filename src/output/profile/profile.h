@@ -156,6 +156,7 @@ struct profile {
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
 	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */
 	bool has_all;         /* every occurrence of the event is a sample */
+	bool in_step;         /* all CPUs were sampled at the same instants */
 };
 
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
@@ -183,6 +184,11 @@ const struct profile_counts *profile_counts_of(const struct profile_count_table 
 
 /* Returns half the width of the 95 % interval of a row's self. */
 double profile_error(const struct profile_row *row);
+/*
+ * Adds the variance of a row to that of a sum of rows. In a recording in step, rows of several
+ * threads or modules may depend on each other: then it is the most that the sum's variance can be.
+ */
+void profile_add_variance(const struct profile *profile, double *sum, double variance);
 /*
  * Returns the kernel's exact total for the samples, where it is known and is not yet in rows; else
  * 0.

@@ -49,7 +49,7 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	    profile_count(profile, sample, summed ? target->sum : target->node, target->row,
 	                  error_bars_goes_on(&builder->bars, sample, target->row)))
 		return -ENOMEM;
-	return error_bars_step(&builder->bars, sample, target->row, weight);
+	return error_bars_step(&builder->bars, sample, target->row, (double)weight);
 }
 
 /* --- a batch ---------------------------------------------------------------------------------- */

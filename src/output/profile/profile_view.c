@@ -173,7 +173,7 @@ static void describe(const struct viewer *viewer, struct profile_view *view)
 			continue;
 		view->self += row->self;
 		view->samples += row->samples;
-		view->variance += row->variance;
+		profile_add_variance(profile, &view->variance, row->variance);
 	}
 }
 

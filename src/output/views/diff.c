@@ -266,7 +266,7 @@ static void add_sightings(struct diff_value *value, const struct profile *profil
 		const struct profile_row *row = &profile->rows[rows[i].number];
 
 		x += (double)row->self;
-		variance += row->variance;
+		profile_add_variance(profile, &variance, row->variance);
 		value->samples += row->samples;
 	}
 	if (!nr)

@@ -63,7 +63,7 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	cell->weight += sample->weight;
 	cell->samples++;
 	sums->weights[row] += sample->weight;
-	return error_bars_step(&sums->bars, sample, cell->bar, sample->weight);
+	return error_bars_step(&sums->bars, sample, cell->bar, (double)sample->weight);
 }
 
 static int add_samples(struct rank_sums *sums)
@@ -72,6 +72,11 @@ static int add_samples(struct rank_sums *sums)
 
 	error_bars_end(&sums->bars);
 	return err;
+}
+
+static bool is_in_step(const struct rank_sums *sums)
+{
+	return ticks_known(&sums->bars.ticks);
 }
 
 /* --- functions -------------------------------------------------------------------------------- */
@@ -122,18 +127,51 @@ static double half_width(uint32_t nr, double variance)
 	return sqrt((1.96 * 1.96 + 2 * log(nr)) * variance);
 }
 
+/* Adds a sample to how much the most is above the mean, times the number of ranks. */
+static int add_excess(void *arg, const struct trace_sample *sample)
+{
+	struct rank_sums *sums = arg;
+	uint32_t row = rank_row(sums->rows, sample->thread), path, function;
+	double weight = (double)sample->weight;
+
+	if (!selection_has(sums->selection, sample) || row == RANK_NONE)
+		return error_bars_step(&sums->excess, sample, ERROR_BARS_NONE, 0);
+	path = paths_find(&sums->paths, sample);
+	if (path == PATH_NONE)
+		return -ENOMEM;
+	function = paths_leaf(&sums->paths, path);
+	if (row == sums->functions[function].self.most_row)
+		weight *= 1 - (double)sums->rows->nr;
+	return error_bars_step(&sums->excess, sample, function, -weight);
+}
+
+/* Ranks in step may depend on each other, and their variances do not just add up then. */
+static int add_excesses(struct rank_sums *sums)
+{
+	int err = error_bars_init(&sums->excess, sums->trace, sums->event);
+
+	if (!err)
+		err = trace_each_sample(trace_walk_new(sums->trace, sums->event), add_excess, sums);
+	error_bars_end(&sums->excess);
+	return err;
+}
+
 static double error_of(const struct rank_sums *sums, uint32_t function, uint32_t most_row)
 {
 	uint32_t nr = sums->rows->nr;
 	double variance = 0, part = 1.0 / nr;
 
+	if (!nr)
+		return 0;
+	if (is_in_step(sums))
+		return half_width(nr, error_bars_variance(&sums->excess, function)) * part;
 	for (uint32_t row = 0; row < nr; row++) {
 		uint32_t bar = map64_get(&sums->bar_by_key, bar_key(function, row));
 		double by = row == most_row ? 1 - part : part;
 
 		variance += by * by * error_bars_variance(&sums->bars, bar);
 	}
-	return nr ? half_width(nr, variance) : 0;
+	return half_width(nr, variance);
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -167,12 +205,23 @@ static int sum_functions(struct rank_sums *sums)
 			spread_of(&sums->self[(size_t)i * nr_rows], nr_rows),
 			spread_of(&sums->in_all[(size_t)i * nr_rows], nr_rows),
 		};
-		function->self.error = error_of(sums, i, function->self.most_row);
 	}
 	sums->nr_functions = nr;
-	ARRAY_SORT(sums->functions, nr, compare_functions);
 	free(seen);
 	return 0;
+}
+
+static int estimate_errors(struct rank_sums *sums)
+{
+	int err = is_in_step(sums) ? add_excesses(sums) : 0;
+
+	for (uint32_t i = 0; i < sums->nr_functions && !err; i++) {
+		struct rank_function *function = &sums->functions[i];
+
+		function->self.error = error_of(sums, i, function->self.most_row);
+	}
+	ARRAY_SORT(sums->functions, sums->nr_functions, compare_functions);
+	return err;
 }
 
 /* --- MPI -------------------------------------------------------------------------------------- */
@@ -280,6 +329,8 @@ int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const stru
 		err = add_samples(sums);
 	if (!err)
 		err = sum_functions(sums);
+	if (!err)
+		err = estimate_errors(sums);
 	return err ? err : sum_contexts(sums);
 }
 
@@ -289,6 +340,7 @@ void rank_sums_fini(struct rank_sums *sums)
 	map64_fini(&sums->cell_by_key);
 	map64_fini(&sums->bar_by_key);
 	error_bars_fini(&sums->bars);
+	error_bars_fini(&sums->excess);
 	free(sums->cells);
 	free(sums->weights);
 	free(sums->mpi);

@@ -42,6 +42,8 @@ struct rank_sums {
 	struct map64 cell_by_key; /* path << 32 | row */
 	struct map64 bar_by_key;  /* function << 32 | row */
 	struct error_bars bars;
+	/* How much the most is above the mean, by function: of a recording in step alone. */
+	struct error_bars excess;
 	struct rank_cell {
 		uint32_t path, row, bar;
 		uint64_t weight, samples;

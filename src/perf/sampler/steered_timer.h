@@ -18,7 +18,7 @@
 #ifndef PERF_SAMPLER_STEERED_TIMER_H
 #define PERF_SAMPLER_STEERED_TIMER_H
 
-#include "perf/sampler/grid.h"
+#include "base/grid.h"
 
 #include <stdbool.h>
 

@@ -8,6 +8,7 @@
 
 #include "output/profile/error_bars.h"
 #include "output/profile/profile.h"
+#include "output/views/rank_sums.h"
 
 enum { NR_RUNS = 200, NR_FUNCTIONS = 3, LENGTH = 25000 /* periods */ };
 
@@ -16,7 +17,8 @@ enum temper { PHASES, LOOP, ONE_CHANGE, SAMPLES_BY_CHANCE, NR_TEMPERS };
 
 struct simulated {
 	enum temper temper;
-	double mean; /* length of a phase, or of a turn of the loop */
+	double mean;   /* length of a phase, or of a turn of the loop */
+	double length; /* of the run */
 	double start, end;
 	unsigned function; /* in [start, end) */
 	double truth[NR_FUNCTIONS];
@@ -56,15 +58,21 @@ static void next_phase(struct simulated *s, struct world *w)
 		break;
 	case ONE_CHANGE:
 		s->function = s->start > 0;
-		length = s->function ? LENGTH : LENGTH * (0.1 + 0.8 * unit(w));
+		length = s->function ? s->length : s->length * (0.1 + 0.8 * unit(w));
 		break;
 	default:
 		s->function = function_at(unit(w));
 		length = 0.01;
 		break;
 	}
-	s->end = s->start + length < LENGTH ? s->start + length : LENGTH;
+	s->end = s->start + length < s->length ? s->start + length : s->length;
 	s->truth[s->function] += s->end - s->start;
+}
+
+static void program_reach(struct simulated *s, struct world *w, double time)
+{
+	while (s->end <= time && s->end < s->length)
+		next_phase(s, w);
 }
 
 static void sample_at(struct simulated *s, struct world *w, double time, unsigned level)
@@ -75,8 +83,7 @@ static void sample_at(struct simulated *s, struct world *w, double time, unsigne
 		.level = level,
 	};
 
-	while (s->end <= time && s->end < LENGTH)
-		next_phase(s, w);
+	program_reach(s, w, time);
 	sample.thread = s->function; /* so that its row is known */
 	sample.leaf = (uint64_t)2 << 32 | s->function;
 	hmb_put(w->hmb, &sample);
@@ -92,8 +99,7 @@ static void simulate(struct simulated *s, struct world *w)
 		stream_slow(&stream, hmb_floor(w->hmb, 0));
 		time += (double)(1 << stream.shift);
 	}
-	while (s->end < LENGTH)
-		next_phase(s, w);
+	program_reach(s, w, LENGTH);
 }
 
 static struct trace *finished(struct world *w)
@@ -130,7 +136,8 @@ static void run(unsigned number, struct intervals *intervals)
 	static const double means[] = {0.3, 2.71, 33.3, 410};
 	struct profile_config config = {.keys = PROFILE_BY_THREAD};
 	struct simulated s = {.temper = number % NR_TEMPERS,
-	                      .mean = means[number / NR_TEMPERS % 4]};
+	                      .mean = means[number / NR_TEMPERS % 4],
+	                      .length = LENGTH};
 	struct profile *profile;
 	struct trace *trace;
 	struct world w;
@@ -171,6 +178,174 @@ static void intervals_hold_the_truth_and_are_no_wider(void **state)
 	assert_true(hold * 100 >= 93 * NR_RUNS * NR_FUNCTIONS);
 	assert_true(width > 0.8 && width < 1.25); /* of the last, SAMPLES_BY_CHANCE */
 }
+
+/* --- in step ---------------------------------------------------------------------------------- */
+
+enum { NR_STEPPED = 16, NR_STEPPED_RUNS = 30, STEPPED_LENGTH = 2000, JITTER_NS = 8000 };
+
+/* All CPUs are sampled at the instants of the grid, and follow the floor of the buffer. */
+static void simulate_in_step(struct simulated *of[NR_STEPPED], struct world *w)
+{
+	struct grid grid = {(uint64_t)base_periods[0], 0};
+	uint64_t start = 100200000000, time = start, epoch = grid_epoch(&grid, start);
+	struct stream streams[NR_STEPPED];
+
+	for (uint32_t cpu = 0; cpu < NR_STEPPED; cpu++)
+		streams[cpu] = stream_start(w->seed, cpu, 0);
+	while ((time = grid_next(&grid, epoch, time + 1)) - start <
+	       STEPPED_LENGTH * base_periods[0]) {
+		for (uint32_t cpu = 0; cpu < NR_STEPPED; cpu++) {
+			struct hmb_sample sample = {.cpu = cpu, .time = time + rnd(w, JITTER_NS)};
+
+			program_reach(of[cpu], w, (double)(time - start) / (double)base_periods[0]);
+			sample.thread = of[cpu]->function;
+			sample.leaf = (uint64_t)2 << 32 | sample.thread;
+			sample.level = stream_next(&streams[cpu]);
+			sample.step = base_periods[0] << (sample.level + 1);
+			hmb_put(w->hmb, &sample);
+			stream_slow(&streams[cpu], hmb_floor(w->hmb, 0));
+		}
+		grid.shift = hmb_floor(w->hmb, 0);
+	}
+}
+
+static void add_cpus(struct world *w)
+{
+	for (uint32_t cpu = 0; cpu < NR_CPUS; cpu++)
+		tables_stream(w->tables, cpu)->base_period = base_periods[0];
+	for (uint32_t cpu = NR_CPUS; cpu < NR_STEPPED; cpu++)
+		*tables_add_stream(w->tables) = (struct trace_stream){
+			.event = 0, .cpu = cpu, .base_period = base_periods[0]};
+}
+
+/* Compares what is stated of a trace that says that it was in step, or that it was not. */
+static void compare_as(struct world *w, const struct simulated *whole, bool in_step,
+                       struct intervals *intervals)
+{
+	struct profile_config config = {.keys = PROFILE_BY_THREAD};
+	struct profile *profile;
+	struct trace *trace;
+
+	tables_run(w->tables)->grid = in_step ? base_periods[0] : 0;
+	trace = finished(w);
+	profile = profile_new(trace, &config);
+	assert_non_null(profile);
+	compare(whole, profile, intervals);
+	profile_free(profile);
+	trace_close(trace);
+}
+
+/* coupled: all CPUs run one program together; else each runs one of its own. */
+static void run_in_step(unsigned number, bool coupled, struct intervals intervals[2])
+{
+	static const double means[] = {0.3, 1, 2.71};
+	struct simulated programs[NR_STEPPED] = {0}, *of[NR_STEPPED], whole = {0};
+	struct world w;
+
+	world_open(&w, 64 << 10);
+	w.seed = number * 7919 + 1;
+	add_cpus(&w);
+	for (unsigned cpu = 0; cpu < NR_STEPPED; cpu++) {
+		of[cpu] = &programs[coupled ? 0 : cpu];
+		of[cpu]->temper = PHASES;
+		of[cpu]->mean = means[number % 3] * (1 + 0.2 * unit(&w));
+		of[cpu]->length = STEPPED_LENGTH;
+	}
+	simulate_in_step(of, &w);
+	assert_true(hmb_floor(w.hmb, 0) > 0);
+	for (unsigned cpu = 0; cpu < NR_STEPPED; cpu++) {
+		program_reach(of[cpu], &w, STEPPED_LENGTH);
+		for (unsigned f = 0; f < NR_FUNCTIONS; f++)
+			whole.truth[f] += of[cpu]->truth[f];
+	}
+	for (unsigned in_step = 0; in_step < 2; in_step++)
+		compare_as(&w, &whole, in_step, &intervals[in_step]);
+	world_close(&w);
+}
+
+static double share_held(const struct intervals *intervals)
+{
+	return (double)intervals->hold / intervals->nr;
+}
+
+/*
+ * Where all CPUs do the same at the same time, samples of one tick tell one thing, however many
+ * they are. Bars that take them as independent are too narrow.
+ */
+static void samples_of_one_tick_may_depend_on_each_other(void **state)
+{
+	(void)state;
+	for (unsigned coupled = 0; coupled < 2; coupled++) {
+		struct intervals intervals[2] = {0};
+
+		for (unsigned i = 0; i < NR_STEPPED_RUNS; i++)
+			run_in_step(i, coupled, intervals);
+		for (unsigned in_step = 0; in_step < 2; in_step++)
+			print_message(
+				"coupled %u, by ticks %u: %.1f %%, %.2f of the width needed\n",
+				coupled, in_step, 100 * share_held(&intervals[in_step]),
+				sqrt(intervals[in_step].stated / intervals[in_step].off) / 1.96);
+		assert_true(share_held(&intervals[1]) >= 0.93);
+		assert_true(share_held(&intervals[0]) >= 0.93 || coupled);
+		assert_true(share_held(&intervals[0]) < 0.7 || !coupled);
+	}
+}
+
+/*
+ * Two ranks that are in a function by turns, two ticks each. Alike: both at once. Returns what is
+ * stated of how much more the first one is in it than the mean, in periods.
+ */
+static double error_of_excess(bool alike)
+{
+	struct rank_rows rows;
+	struct rank_sums sums;
+	struct trace *trace;
+	struct world w;
+	double error;
+
+	world_open(&w, 64 << 10);
+	add_cpus(&w);
+	tables_run(w.tables)->grid = base_periods[0];
+	for (int rank = 0; rank < 2; rank++) {
+		tables_add_thread(w.tables, 200 + rank, 200 + rank, 0, 0);
+		tables_add_process(w.tables,
+		                   &(struct trace_process){.pid = 200 + rank, .rank = rank});
+	}
+	for (unsigned tick = 0; tick < 40; tick++) {
+		for (unsigned rank = 0; rank < 2; rank++) {
+			struct hmb_sample sample = {.cpu = rank, .thread = 6 + rank};
+			bool first = (tick / 2 + (alike ? 0 : rank)) % 2 == 0;
+
+			sample.time = 1000000000 + tick * base_periods[0];
+			sample.leaf = (uint64_t)2 << 32 | first;
+			hmb_put(w.hmb, &sample);
+		}
+	}
+	trace = finished(&w);
+	assert_int_equal(rank_rows_init(&rows, trace), 0);
+	assert_int_equal(rank_sums_init(&sums, trace, &rows, &(struct view_query){0}), 0);
+	assert_int_equal(sums.nr_functions, 2);
+	assert_int_equal(sums.functions[0].self.sum, 40 * base_periods[0]);
+	error = sums.functions[0].self.error / (double)base_periods[0];
+	rank_sums_fini(&sums);
+	rank_rows_fini(&rows);
+	trace_close(trace);
+	world_close(&w);
+	return error;
+}
+
+/* No rank is ahead of others that do the same at once, whatever each has by chance. */
+static void ranks_may_depend_on_each_other(void **state)
+{
+	double width = sqrt(1.96 * 1.96 + 2 * log(2)) / 2;
+
+	(void)state;
+	assert_true(fabs(error_of_excess(true) / width - 1) < 1e-9);
+	/* 19 times the one leaves it as the other begins, which is two differences at once. */
+	assert_true(fabs(error_of_excess(false) / width - sqrt(1 + (19 * 4 + 2) / 2)) < 1e-9);
+}
+
+/* --- details ---------------------------------------------------------------------------------- */
 
 /*
  * A clock of one side of the system skips ticks where it meets the other one: so many as are
@@ -245,6 +420,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals_hold_the_truth_and_are_no_wider),
+		cmocka_unit_test(samples_of_one_tick_may_depend_on_each_other),
+		cmocka_unit_test(ranks_may_depend_on_each_other),
 		cmocka_unit_test(gaps_are_where_ticks_may_be_missing),
 		cmocka_unit_test(weights_may_differ),
 	};

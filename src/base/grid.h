@@ -14,8 +14,8 @@
  * The offset lies within the base period, so the grid of a period that has doubled is a part of the
  * grid before, as long as their epochs are equally long.
  */
-#ifndef PERF_SAMPLER_GRID_H
-#define PERF_SAMPLER_GRID_H
+#ifndef BASE_GRID_H
+#define BASE_GRID_H
 
 #include <stdint.h>
 
@@ -35,5 +35,18 @@ int64_t grid_distance(const struct grid *grid, uint64_t epoch, uint64_t time);
 
 /* Returns the first instant of an epoch's grid at or after a time. */
 uint64_t grid_next(const struct grid *grid, uint64_t epoch, uint64_t time);
+
+/*
+ * One period. It begins half a base period before an instant of its epoch's grid, so samples that
+ * were taken at the same instant of this or a faster grid are in the same tick, even if they are a
+ * little late or early.
+ */
+struct grid_tick {
+	uint64_t number; /* successive ones have successive numbers */
+	uint64_t start, end;
+};
+
+/* Returns the tick that a time is in. base << shift must not be 0 nor exceed 2^56. */
+struct grid_tick grid_tick(const struct grid *grid, uint64_t time);
 
 #endif

@@ -1,5 +1,5 @@
 #include "cases.h"
-#include "perf/sampler/grid.h"
+#include "base/grid.h"
 
 #define BASE   97081
 #define SECOND 1000000000ULL
@@ -75,6 +75,43 @@ static void times_before_the_first_instant_have_a_distance(void **state)
 	assert_int_equal(grid_next(&grid, epoch, first - 1), first);
 }
 
+/* Each instant of the fast grid is well within one tick of the slow one. */
+static void ticks_hold_the_instants_of_faster_grids(void **state)
+{
+	const struct grid fast = {BASE, 0};
+
+	(void)state;
+	for (unsigned shift = 0; shift <= 3; shift++) {
+		const struct grid grid = {BASE, shift};
+		uint64_t time = 77 * SECOND + SECOND / 2, epoch = grid_epoch(&fast, time);
+		struct grid_tick before = grid_tick(&grid, time), tick;
+
+		for (unsigned i = 0; i < 100; i++) {
+			time = grid_next(&fast, epoch, time + 1);
+			tick = grid_tick(&grid, time);
+			assert_in_range(tick.number, before.number, before.number + 1);
+			assert_int_equal(grid_tick(&grid, time - BASE / 3).number, tick.number);
+			assert_int_equal(grid_tick(&grid, time + BASE / 3).number, tick.number);
+			assert_int_equal(grid_tick(&grid, tick.start).number, tick.number);
+			assert_int_equal(grid_tick(&grid, tick.start - 1).number, tick.number - 1);
+			assert_int_equal(grid_tick(&grid, tick.end - 1).number, tick.number);
+			assert_int_equal(tick.end - tick.start, (uint64_t)BASE << shift);
+			before = tick;
+		}
+	}
+}
+
+static void any_time_is_in_a_tick(void **state)
+{
+	const struct grid slowest = {(uint64_t)1 << 56, 0}, fastest = {1, 0};
+
+	(void)state;
+	assert_int_equal(grid_tick(&slowest, 0).number, 0);
+	assert_true(grid_tick(&slowest, UINT64_MAX / 2).number < 1 << 8);
+	assert_int_equal(grid_tick(&fastest, 0).number, 0);
+	assert_true(grid_tick(&fastest, 0).end > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -83,6 +120,8 @@ int main(void)
 		cmocka_unit_test(epochs_differ),
 		cmocka_unit_test(epochs_have_many_periods),
 		cmocka_unit_test(times_before_the_first_instant_have_a_distance),
+		cmocka_unit_test(ticks_hold_the_instants_of_faster_grids),
+		cmocka_unit_test(any_time_is_in_a_tick),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "perf/sampler/grid.h"
+#include "base/grid.h"
 
 #define EPOCH_NS      1000000000
 #define EPOCH_PERIODS 1024
@@ -47,4 +47,18 @@ uint64_t grid_next(const struct grid *grid, uint64_t epoch, uint64_t time)
 	uint64_t phase = phase_of(grid, epoch, time);
 
 	return phase ? time + period_of(grid) - phase : time;
+}
+
+struct grid_tick grid_tick(const struct grid *grid, uint64_t time)
+{
+	uint64_t offset = offset_of(grid, grid_epoch(grid, time)), period = period_of(grid);
+	uint64_t since = time + grid->base / 2 - offset, late = since % period;
+
+	if (time + grid->base / 2 < offset) /* before the first instant of all */
+		return (struct grid_tick){.end = offset - grid->base / 2};
+	return (struct grid_tick){
+		.number = since / period,
+		.start = time > late ? time - late : 0,
+		.end = time - late + period,
+	};
 }
