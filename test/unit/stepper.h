@@ -194,13 +194,13 @@ static inline bool shadow_believe(struct stepper *stepper)
 	struct rule_cache *rules = rule_cache_new(modules);
 	struct space *space = space_new(stepper->pid);
 	static struct link links[MAX_DEPTH];
-	static struct hold holds[MAX_DEPTH];
+	static struct frame_regs regs[MAX_DEPTH];
 	struct unwind_sample sample;
 	struct walk walk = {
 		.space = space,
 		.sample = &sample,
 		.links = links,
-		.holds = holds,
+		.regs = regs,
 		.max = MAX_DEPTH,
 	};
 	uint64_t ra;

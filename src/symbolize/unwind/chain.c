@@ -38,10 +38,10 @@ struct chain {
 	unsigned old;       /* but for so many of the outermost, which the chain before had, too, */
 	uint64_t old_since; /* from this one on */
 	uint64_t generation;
-	bool held; /* there are holds */
+	bool has_regs; /* regs are filled */
 	/* Filled from the end, so that the roots of all stacks stand in one place. */
 	struct link links[MAX_LINKS];
-	struct hold holds[MAX_LINKS];
+	struct frame_regs regs[MAX_LINKS];
 };
 
 /* 12 MiB, of which only the pages are ever touched that the stacks of the threads reach. */
@@ -102,9 +102,9 @@ static const struct link *chain_links(const struct chain *chain)
 	return chain->links + MAX_LINKS - chain->nr;
 }
 
-static const struct hold *chain_holds(const struct chain *chain)
+static const struct frame_regs *chain_regs(const struct chain *chain)
 {
-	return chain->holds + MAX_LINKS - chain->nr;
+	return chain->regs + MAX_LINKS - chain->nr;
 }
 
 static bool link_equal(const struct link *a, const struct link *b)
@@ -133,9 +133,9 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 {
 	const struct chain *chain = chain_lookup(table, tid);
 
-	if (!chain || !chain->held || chain->since || chain->generation != generation)
+	if (!chain || !chain->has_regs || chain->since || chain->generation != generation)
 		return (struct past){0};
-	return (struct past){chain_links(chain), chain_holds(chain), chain->nr};
+	return (struct past){chain_links(chain), chain_regs(chain), chain->nr};
 }
 
 /* How many links two stacks have in common, from the outermost on; at most `most`. */
@@ -176,8 +176,8 @@ static void chain_copy(struct chain *chain, const struct chain_news *news)
 
 	chain->nr = (unsigned)nr;
 	memcpy(chain->links + to, news->links + beyond, more * sizeof(*news->links));
-	if (news->holds)
-		memcpy(chain->holds + to, news->holds + beyond, more * sizeof(*news->holds));
+	if (news->regs)
+		memcpy(chain->regs + to, news->regs + beyond, more * sizeof(*news->regs));
 }
 
 void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news)
@@ -196,7 +196,7 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 	chain_since(chain, news);
 	chain->stored = ++table->stores;
 	chain->generation = news->generation;
-	chain->held = news->holds;
+	chain->has_regs = news->regs;
 	chain_copy(chain, news);
 }
 
@@ -206,7 +206,7 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
  */
 static bool chain_joins(struct chain *chain, size_t i, const struct cut *cut)
 {
-	const struct hold *ours = &chain_holds(chain)[i], *theirs = &cut->holds[cut->nr - 1];
+	const struct frame_regs *ours = &chain_regs(chain)[i], *theirs = &cut->regs[cut->nr - 1];
 	size_t n = links_common(chain_links(chain), i + 1, cut->links, cut->nr, JOIN_LINKS);
 
 	chain->stay = n ? chain->stay + 1 : 0;
@@ -214,18 +214,20 @@ static bool chain_joins(struct chain *chain, size_t i, const struct cut *cut)
 		return false;
 	chain->anchor = chain_links(chain)[i];
 	return n == JOIN_LINKS || chain->stay > JOIN_STAY ||
-	       (n >= JOIN_REGS && chain->held && ours->fp == theirs->fp &&
+	       (n >= JOIN_REGS && chain->has_regs && ours->fp == theirs->fp &&
 	        ours->extra == theirs->extra);
 }
 
-/* The first step beyond was another one, with other registers; without holds, all are. */
-static void holds_append(const struct chain *chain, size_t i, struct hold *to)
+/*
+ * The first step may have been another one, with other registers. Without registers all steps may.
+ */
+static void append_regs(const struct chain *chain, size_t i, struct frame_regs *to)
 {
-	const struct hold *from = chain_holds(chain);
+	const struct frame_regs *from = chain_regs(chain);
 	size_t nr = chain->nr - i, n;
 
 	memcpy(to, from + i, nr * sizeof(*to));
-	for (n = 0; n < nr && (n == 0 || !chain->held); n++)
+	for (n = 0; n < nr && (n == 0 || !chain->has_regs); n++)
 		to[n].by_words = false;
 }
 
@@ -249,7 +251,7 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const s
 	if (more > cut->max - cut->nr)
 		return cut->nr;
 	memcpy(cut->links + cut->nr, chain_links(chain) + i + 1, more * sizeof(*cut->links));
-	holds_append(chain, i + 1, cut->holds + cut->nr);
+	append_regs(chain, i + 1, cut->regs + cut->nr);
 	return cut->nr + more;
 }
 

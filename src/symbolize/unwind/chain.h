@@ -45,7 +45,7 @@ bool links_alike(const struct link *a, const struct link *b, size_t nr, link_sam
  * the frame with the same registers, and finds the same words from there on, would take the same
  * steps. So it can skip them.
  */
-struct hold {
+struct frame_regs {
 	uint64_t ra, fp, extra;
 	int16_t sp; /* relative to the slot, like the others */
 	/* Where registers were loaded from on the way to this frame; 0: they were not loaded. */
@@ -63,7 +63,7 @@ void chain_table_free(struct chain_table *table);
 /* A stack, leaf first. It is valid until another one is stored. */
 struct past {
 	const struct link *links;
-	const struct hold *holds;
+	const struct frame_regs *regs;
 	size_t nr;
 };
 
@@ -72,13 +72,13 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 
 /*
  * A complete stack to remember, leaf first. Its outermost `same` links are those of chain_past().
- * holds may be NULL: not known. The stack is valid for samples from the time `since` on (0: for all
- * samples); the part in common with the stack before keeps that one's time. seen is when the thread
- * was seen to have the stack, in ns; 0: it was composed from one that was seen before.
+ * regs may be NULL: they are unknown. The stack is valid for samples from the time `since` on (0:
+ * for all samples); the part in common with the stack before keeps that one's time. seen is when
+ * the thread was seen to have the stack, in ns; 0: it was composed from one that was seen before.
  */
 struct chain_news {
 	const struct link *links;
-	const struct hold *holds;
+	const struct frame_regs *regs;
 	size_t nr, same;
 	uint64_t generation, since, seen;
 };
@@ -88,7 +88,7 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 /* A stack that ends too early, leaf first, with room for max links. */
 struct cut {
 	struct link *links;
-	struct hold *holds;
+	struct frame_regs *regs;
 	size_t nr, max;
 };
 

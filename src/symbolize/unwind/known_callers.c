@@ -167,7 +167,7 @@ size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint
 	for (size_t i = 0; i < more; i++) {
 		node = &callers->nodes[node->caller];
 		cut->links[cut->nr + i] = node->link;
-		cut->holds[cut->nr + i] = (struct hold){0};
+		cut->regs[cut->nr + i] = (struct frame_regs){0};
 	}
 	return cut->nr + more;
 }

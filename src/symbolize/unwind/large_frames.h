@@ -43,8 +43,8 @@ void large_frames_learn(struct large_frames *table, const struct large_frame *ke
                         const struct link *links, size_t nr);
 
 /*
- * Completes a stack that ends in the frame, for a sample of that time, without holds. Returns the
- * new number of links. It is unchanged if no callers are trusted or there is no room.
+ * Completes a stack that ends in the frame, for a sample of that time. It fills no cut->regs.
+ * Returns the new number of links. It is unchanged if no callers are trusted or there is no room.
  */
 size_t large_frames_append(const struct large_frames *table, const struct large_frame *key,
                            uint64_t time, const struct cut *cut);

@@ -36,7 +36,7 @@ struct unwinder {
 		bool is_root;
 	} roots[NR_ROOTS]; /* frames that were asked for, by hash */
 	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
-	struct hold holds[UNWIND_MAX_FRAMES], more_holds[UNWIND_MAX_FRAMES];
+	struct frame_regs regs[UNWIND_MAX_FRAMES], more_regs[UNWIND_MAX_FRAMES];
 };
 
 uint64_t unwind_regs_mask(void)
@@ -113,7 +113,7 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
 		return false;
 	again->live = unwinder->live;
 	again->links = unwinder->more;
-	again->holds = unwinder->more_holds;
+	again->regs = unwinder->more_regs;
 	again->past.nr = 0;
 	again->nr = 0;
 	again->other = 0;
@@ -132,7 +132,7 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
 
 	chain_store(unwinder->chains, again->sample->tid,
 	            &(struct chain_news){.links = again->links,
-	                                 .holds = unwinder->rules ? again->holds : NULL,
+	                                 .regs = unwinder->rules ? again->regs : NULL,
 	                                 .nr = again->nr,
 	                                 .since = now,
 	                                 .seen = now});
@@ -218,7 +218,7 @@ static struct large_frame frame_key(const struct walk *walk)
 
 static struct cut walk_cut(const struct walk *walk)
 {
-	return (struct cut){walk->links, walk->holds, walk->nr, walk->max};
+	return (struct cut){walk->links, walk->regs, walk->nr, walk->max};
 }
 
 /*
@@ -282,7 +282,7 @@ static void store_stack(struct unwinder *unwinder, const struct walk *walk)
 
 	chain_store(unwinder->chains, sample->tid,
 	            &(struct chain_news){.links = walk->links,
-	                                 .holds = unwinder->rules ? walk->holds : NULL,
+	                                 .regs = unwinder->rules ? walk->regs : NULL,
 	                                 .nr = walk->nr,
 	                                 .same = walk->nr_again,
 	                                 .generation = space_generation(walk->space),
@@ -385,7 +385,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 		.space = space,
 		.sample = sample,
 		.links = unwinder->links,
-		.holds = unwinder->holds,
+		.regs = unwinder->regs,
 		.max = max < UNWIND_MAX_FRAMES ? max : UNWIND_MAX_FRAMES,
 	};
 	unsigned i;

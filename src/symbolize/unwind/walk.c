@@ -266,10 +266,10 @@ static inline bool step_plain(struct state *state, const struct unwind_rule *rul
 	plain_reg(state, &rule->extra, cfa, RULE_EXTRA);
 	state->regs[RULE_SP] = cfa;
 	state->ip = ra & ARCH_CODE_MASK;
-	state->hold.sp = (int16_t)-rule->ra.offset;
-	state->hold.fp_at = saved_at(&rule->fp, rule);
-	state->hold.extra_at = saved_at(&rule->extra, rule);
-	state->hold.by_words = true;
+	state->loaded.sp = (int16_t)-rule->ra.offset;
+	state->loaded.fp_at = saved_at(&rule->fp, rule);
+	state->loaded.extra_at = saved_at(&rule->extra, rule);
+	state->loaded.by_words = true;
 	return true;
 }
 
@@ -431,7 +431,7 @@ static enum step_end step(struct state *state)
 		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}
 	link_add(state, frame);
-	state->hold.by_words = false;
+	state->loaded.by_words = false;
 	state->walk->no_rule = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !state->walk->live)
 		return step_caller(step_plain(state, rule));

@@ -14,7 +14,7 @@ struct walk {
 	const struct unwind_sample *sample;
 	struct live_stack *live; /* for what is beyond the copied stack; NULL: nothing is */
 	struct link *links;      /* room for max; what was found */
-	struct hold *holds;      /* likewise; of no use where another engine walked */
+	struct frame_regs *regs; /* likewise; of no use where another engine walked */
 	unsigned nr, max;
 	struct past past;  /* the thread's last stack; nr 0: none is known */
 	unsigned nr_again; /* that many of the outermost links are those of the past */
@@ -29,7 +29,7 @@ struct walk {
 	                 */
 };
 
-/* Fills links and holds from the leaf outward, and says how it ended. */
+/* Fills links and regs from the leaf outward, and says how it ended. */
 void walk_rules(struct walk *walk, struct rule_cache *rules);
 
 /* The engine of libunwind. */
@@ -38,7 +38,7 @@ struct libunwind_walker;
 /* The table must outlive the walker. Returns NULL with errno on failure. */
 struct libunwind_walker *libunwind_walker_new(struct module_table *modules);
 void libunwind_walker_free(struct libunwind_walker *walker);
-/* Does the same as walk_rules(), but fills no holds. */
+/* Does the same as walk_rules(), but fills no regs. */
 void walk_libunwind(struct walk *walk, struct libunwind_walker *walker);
 
 #endif

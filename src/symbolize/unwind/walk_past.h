@@ -19,25 +19,25 @@ struct state {
 	const struct mapping *map; /* of the current frame; NULL: unknown */
 	uint64_t regs[RULE_REG];   /* by enum rule_base */
 	uint64_t ip;
-	uint64_t slot;    /* where ip was loaded from; 0: nowhere */
-	struct hold hold; /* how this frame was come to, but for the registers */
-	size_t past;      /* the first link of the past that this walk may still come to */
-	unsigned root;    /* the number of the link that was the past's root */
-	bool inner;       /* the frame was interrupted at ip; else it called, and ip is next */
-	bool sp_unsure;   /* what it called may have pushed something that nothing describes */
+	uint64_t slot;            /* where ip was loaded from; 0: nowhere */
+	struct frame_regs loaded; /* how the walk reached this frame, without values */
+	size_t past;              /* the first link of the past that this walk may still come to */
+	unsigned root;            /* the number of the link that was the past's root */
+	bool inner;     /* the frame was interrupted at ip; else it called, and ip is next */
+	bool sp_unsure; /* what it called may have pushed something that nothing describes */
 };
 
 /* Enters the current frame. */
 static inline void link_add(struct state *state, uint64_t frame)
 {
 	struct walk *walk = state->walk;
-	struct hold *hold = &walk->holds[walk->nr];
+	struct frame_regs *regs = &walk->regs[walk->nr];
 
 	walk->links[walk->nr++] = (struct link){state->slot, frame};
-	*hold = state->hold;
-	hold->ra = state->ip;
-	hold->fp = state->regs[RULE_FP];
-	hold->extra = state->regs[RULE_EXTRA];
+	*regs = state->loaded;
+	regs->ra = state->ip;
+	regs->fp = state->regs[RULE_FP];
+	regs->extra = state->regs[RULE_EXTRA];
 }
 
 /* Whether a word is in the copied stack, and is what it was. */
@@ -53,22 +53,22 @@ static inline bool same_word(const struct state *state, uint64_t slot, uint64_t 
 
 /* Whether the step that led to a link of the past would be taken again. */
 static inline bool same_step(const struct state *state, const struct link *link,
-                             const struct hold *hold)
+                             const struct frame_regs *regs)
 {
-	return hold->by_words && same_word(state, link->slot, ARCH_CODE_MASK, hold->ra) &&
-	       (!hold->fp_at ||
-	        same_word(state, link->slot + (uint64_t)hold->fp_at, UINT64_MAX, hold->fp)) &&
-	       (!hold->extra_at ||
-	        same_word(state, link->slot + (uint64_t)hold->extra_at, UINT64_MAX, hold->extra));
+	return regs->by_words && same_word(state, link->slot, ARCH_CODE_MASK, regs->ra) &&
+	       (!regs->fp_at ||
+	        same_word(state, link->slot + (uint64_t)regs->fp_at, UINT64_MAX, regs->fp)) &&
+	       (!regs->extra_at ||
+	        same_word(state, link->slot + (uint64_t)regs->extra_at, UINT64_MAX, regs->extra));
 }
 
 /* Whether the walk is where the past one was, with the same registers. */
 static inline bool same_state(const struct state *state, const struct link *link,
-                              const struct hold *hold)
+                              const struct frame_regs *regs)
 {
-	return hold->by_words && state->slot == link->slot && state->ip == hold->ra &&
-	       state->regs[RULE_FP] == hold->fp && state->regs[RULE_EXTRA] == hold->extra &&
-	       state->regs[RULE_SP] == link->slot + (uint64_t)hold->sp;
+	return regs->by_words && state->slot == link->slot && state->ip == regs->ra &&
+	       state->regs[RULE_FP] == regs->fp && state->regs[RULE_EXTRA] == regs->extra &&
+	       state->regs[RULE_SP] == link->slot + (uint64_t)regs->sp;
 }
 
 /* Enters the frames of the past's links `from` to `to` - 1, and goes on to that of `to`. */
@@ -81,14 +81,14 @@ static inline void past_take(struct state *state, size_t from, size_t to)
 	/* How this frame was come to is this walk's own. */
 	link_add(state, past->links[from].frame);
 	memcpy(walk->links + walk->nr, past->links + from + 1, more * sizeof(*past->links));
-	memcpy(walk->holds + walk->nr, past->holds + from + 1, more * sizeof(*past->holds));
+	memcpy(walk->regs + walk->nr, past->regs + from + 1, more * sizeof(*past->regs));
 	walk->nr += (unsigned)more;
 	state->slot = past->links[to].slot;
-	state->hold = past->holds[to];
-	state->ip = state->hold.ra;
-	state->regs[RULE_FP] = state->hold.fp;
-	state->regs[RULE_EXTRA] = state->hold.extra;
-	state->regs[RULE_SP] = state->slot + (uint64_t)state->hold.sp;
+	state->loaded = past->regs[to];
+	state->ip = state->loaded.ra;
+	state->regs[RULE_FP] = state->loaded.fp;
+	state->regs[RULE_EXTRA] = state->loaded.extra;
+	state->regs[RULE_SP] = state->slot + (uint64_t)state->loaded.sp;
 	walk->nr_again = to + 1 == past->nr ? (unsigned)(more + 1) : 0;
 	state->root = walk->nr;
 }
@@ -105,10 +105,10 @@ static inline void steps_again(struct state *state)
 	while (i < past->nr && past->links[i].slot < state->slot)
 		i++;
 	state->past = from = i;
-	if (i == past->nr || !same_state(state, &past->links[i], &past->holds[i]))
+	if (i == past->nr || !same_state(state, &past->links[i], &past->regs[i]))
 		return;
 	while (i + 1 < past->nr && i + 1 - from < room &&
-	       same_step(state, &past->links[i + 1], &past->holds[i + 1]))
+	       same_step(state, &past->links[i + 1], &past->regs[i + 1]))
 		i++;
 	if (i == from)
 		return;

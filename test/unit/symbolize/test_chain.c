@@ -30,14 +30,14 @@ static int teardown(void **state)
 static void deep_recursion_is_completed(void **state)
 {
 	static struct link before[MOST], truth[MOST], cut[MOST];
-	static struct hold holds[MOST];
+	static struct frame_regs regs[MOST];
 
 	for (size_t nr = 16; nr <= MOST; nr *= 2) {
 		recursion(before, nr - 1);
 		recursion(truth, nr);
 		chain_store(*state, 1, &(struct chain_news){.links = before, .nr = nr - 1});
 		memcpy(cut, truth, sizeof(cut));
-		assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){cut, holds, 10, MOST}),
+		assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){cut, regs, 10, MOST}),
 		                 nr);
 		assert_memory_equal(cut, truth, nr * sizeof(*cut));
 	}
@@ -48,12 +48,12 @@ static size_t stitch_two(struct chain_table *table, const struct link *inner,
                          const struct link *outer, uint64_t extra, uint64_t time)
 {
 	static struct link cut[MOST];
-	static struct hold holds[MOST];
+	static struct frame_regs regs[MOST];
 
 	cut[0] = *inner;
 	cut[1] = *outer;
-	holds[1] = (struct hold){.fp = 1, .extra = extra};
-	return chain_stitch(table, 1, time, &(struct cut){cut, holds, 2, MOST});
+	regs[1] = (struct frame_regs){.fp = 1, .extra = extra};
+	return chain_stitch(table, 1, time, &(struct cut){cut, regs, 2, MOST});
 }
 
 /* The same where the inner one is another. */
@@ -66,17 +66,17 @@ static size_t stitch_one(struct chain_table *table, const struct link *link, uin
 static void few_frames_join_by_registers(void **state)
 {
 	static struct link links[MOST];
-	static struct hold holds[MOST];
+	static struct frame_regs regs[MOST];
 	struct chain_news news = {.links = links, .nr = 20};
 	size_t i;
 
 	recursion(links, 20);
 	for (i = 0; i < 20; i++)
-		holds[i] = (struct hold){.fp = 1, .extra = 100 + i};
+		regs[i] = (struct frame_regs){.fp = 1, .extra = 100 + i};
 	chain_store(*state, 1, &news);
 	/* none are known */
 	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 2);
-	news.holds = holds;
+	news.regs = regs;
 	chain_store(*state, 1, &news);
 	assert_int_equal(stitch_two(*state, &links[9], &links[10], 111, 1), 2);
 	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 2);
@@ -87,13 +87,13 @@ static void few_frames_join_by_registers(void **state)
 static void what_a_chain_had_stays_good(void **state)
 {
 	static struct link links[MOST];
-	static struct hold holds[MOST];
-	struct chain_news news = {.links = links, .holds = holds, .nr = 20};
+	static struct frame_regs regs[MOST];
+	struct chain_news news = {.links = links, .regs = regs, .nr = 20};
 	size_t i;
 
 	recursion(links, 20);
 	for (i = 0; i < 20; i++)
-		holds[i].fp = 1;
+		regs[i].fp = 1;
 	chain_store(*state, 1, &news);
 	links[10].frame = 8;
 	news.since = 1000;
@@ -177,18 +177,17 @@ static void what_changes_must_be_seen_more_often(void **state)
 static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 {
 	static struct link links[MOST];
-	static struct hold holds[MOST];
+	static struct frame_regs regs[MOST];
 
 	recursion(links, 100);
-	chain_store(
-		*state, 1,
-		&(struct chain_news){.links = links, .holds = holds, .nr = 100, .generation = 5});
+	chain_store(*state, 1,
+	            &(struct chain_news){.links = links, .regs = regs, .nr = 100, .generation = 5});
 	assert_int_equal(chain_past(*state, 1, 5).nr, 100);
 	assert_int_equal(chain_past(*state, 1, 6).nr, 0); /* it was walked in another space */
 	assert_int_equal(chain_miss(*state, 1), 1);
 	chain_forget(*state, 1);
 	assert_int_equal(chain_past(*state, 1, 5).nr, 0);
-	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){links, holds, 10, MOST}), 10);
+	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){links, regs, 10, MOST}), 10);
 	assert_int_equal(chain_miss(*state, 1), 1);
 }
 

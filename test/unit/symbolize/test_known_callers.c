@@ -45,18 +45,18 @@ static void learn(void *callers, pid_t tid, uint64_t since, struct link mid, str
 /* A leaf and `deep` with what is above it; false: nothing. */
 static bool completes(void *callers, pid_t tid, uint64_t time, struct link *links)
 {
-	struct hold holds[MOST] = {0};
+	struct frame_regs regs[MOST] = {0};
 
 	memset(links, 0, MOST * sizeof(*links));
 	links[0] = leaf;
 	links[1] = deep;
-	return known_callers_append(callers, tid, time, &(struct cut){links, holds, 2, MOST}) == 4;
+	return known_callers_append(callers, tid, time, &(struct cut){links, regs, 2, MOST}) == 4;
 }
 
 static void what_was_seen_is_appended(void **state)
 {
 	struct link links[MOST];
-	struct hold holds[MOST];
+	struct frame_regs regs[MOST];
 
 	assert_false(completes(*state, 1, 100, links));
 	learn(*state, 1, 50, middle, root);
@@ -65,8 +65,7 @@ static void what_was_seen_is_appended(void **state)
 	assert_memory_equal(&links[3], &root, sizeof(root));
 	assert_false(completes(*state, 1, 49, links));
 	assert_false(completes(*state, 2, 100, links));
-	assert_int_equal(known_callers_append(*state, 1, 100, &(struct cut){links, holds, 2, 3}),
-	                 2);
+	assert_int_equal(known_callers_append(*state, 1, 100, &(struct cut){links, regs, 2, 3}), 2);
 	known_callers_forget(*state, 1);
 	assert_false(completes(*state, 1, 100, links));
 }
