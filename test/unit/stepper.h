@@ -193,13 +193,13 @@ static inline bool shadow_believe(struct stepper *stepper)
 	struct module_table *modules = module_table_new();
 	struct rule_cache *rules = rule_cache_new(modules);
 	struct space *space = space_new(stepper->pid);
-	static struct link links[MAX_DEPTH];
+	static struct stack_entry entries[MAX_DEPTH];
 	static struct frame_regs regs[MAX_DEPTH];
 	struct unwind_sample sample;
 	struct walk walk = {
 		.space = space,
 		.sample = &sample,
-		.links = links,
+		.entries = entries,
 		.regs = regs,
 		.max = MAX_DEPTH,
 	};
@@ -210,8 +210,8 @@ static inline bool shadow_believe(struct stepper *stepper)
 	walk_rules(&walk, rules);
 	stepper->nr_calls = 0;
 	while (walk.complete && --walk.nr > 0) {
-		assert_int_equal(target_read(stepper, links[walk.nr].slot, &ra, 8), 8);
-		shadow_push(stepper, BELIEVED_SLOT(links[walk.nr].slot), ra, false);
+		assert_int_equal(target_read(stepper, entries[walk.nr].slot, &ra, 8), 8);
+		shadow_push(stepper, BELIEVED_SLOT(entries[walk.nr].slot), ra, false);
 	}
 	stepper->nr_believed = stepper->nr_calls;
 	rule_cache_free(rules);

@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_SETS   64
-#define NR_WAYS   4
-#define MAX_LINKS 1024
+#define NR_SETS     64
+#define NR_WAYS     4
+#define MAX_ENTRIES 1024
 
 #define CACHE_LINE   64
 #define PREFETCH_ALL 6144 /* bytes: beyond, frames are so large that most lines are not needed */
 
 /*
- * A stack joins a chain by so many links, or by fewer with the same registers, or by one that so
+ * A stack joins a chain by so many entries, or by fewer with the same registers, or by one that so
  * many cut stacks before it ended in.
  */
-#define JOIN_LINKS 6
-#define JOIN_REGS  2
-#define JOIN_STAY  16
+#define JOIN_ENTRIES 6
+#define JOIN_REGS    2
+#define JOIN_STAY    16
 
 /* How often a thread is looked at, and how long it is believed that it has what was seen, ns. */
 #define LOOK_EVERY  5000000
@@ -26,22 +26,22 @@
 struct chain {
 	pid_t tid; /* 0: nobody's, and empty */
 	unsigned nr;
-	unsigned misses;    /* chain_miss() since the last store */
-	uint64_t stored;    /* the time of the last store, in stores */
-	uint64_t looked;    /* when the thread was looked at, ns */
-	uint64_t seen;      /* when it was seen to have the chain, ns */
-	unsigned same;      /* looks in a row that found what was there */
-	unsigned needed;    /* as many must, for it was another stack before; 0: never */
-	struct link anchor; /* where the last stack joined it, or could have */
-	unsigned stay;      /* how many did so in a row, while the chain had it */
-	uint64_t since;     /* for samples from this time on, in ns */
+	unsigned misses;           /* chain_miss() since the last store */
+	uint64_t stored;           /* the time of the last store, in stores */
+	uint64_t looked;           /* when the thread was looked at, ns */
+	uint64_t seen;             /* when it was seen to have the chain, ns */
+	unsigned same;             /* looks in a row that found what was there */
+	unsigned needed;           /* as many must, for it was another stack before; 0: never */
+	struct stack_entry anchor; /* where the last stack joined it, or could have */
+	unsigned stay;             /* how many did so in a row, while the chain had it */
+	uint64_t since;            /* for samples from this time on, in ns */
 	unsigned old;       /* but for so many of the outermost, which the chain before had, too, */
 	uint64_t old_since; /* from this one on */
 	uint64_t generation;
 	bool has_regs; /* regs are filled */
 	/* Filled from the end, so that the roots of all stacks stand in one place. */
-	struct link links[MAX_LINKS];
-	struct frame_regs regs[MAX_LINKS];
+	struct stack_entry entries[MAX_ENTRIES];
+	struct frame_regs regs[MAX_ENTRIES];
 };
 
 /* 12 MiB, of which only the pages are ever touched that the stacks of the threads reach. */
@@ -77,7 +77,7 @@ static struct chain *chain_lookup(struct chain_table *table, pid_t tid)
 
 static void chain_clear(struct chain *chain)
 {
-	memset(chain, 0, offsetof(struct chain, links)); /* the rest is not looked at */
+	memset(chain, 0, offsetof(struct chain, entries)); /* the rest is not looked at */
 }
 
 /* The thread's chain, or an empty one, of the thread that was not seen for the longest time. */
@@ -97,23 +97,23 @@ static struct chain *chain_claim(struct chain_table *table, pid_t tid)
 	return chain;
 }
 
-static const struct link *chain_links(const struct chain *chain)
+static const struct stack_entry *chain_entries(const struct chain *chain)
 {
-	return chain->links + MAX_LINKS - chain->nr;
+	return chain->entries + MAX_ENTRIES - chain->nr;
 }
 
 static const struct frame_regs *chain_regs(const struct chain *chain)
 {
-	return chain->regs + MAX_LINKS - chain->nr;
+	return chain->regs + MAX_ENTRIES - chain->nr;
 }
 
-static bool link_equal(const struct link *a, const struct link *b)
+static bool entry_equal(const struct stack_entry *a, const struct stack_entry *b)
 {
 	return a->slot == b->slot && a->frame == b->frame;
 }
 
-bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
-                 void *arg)
+bool entries_alike(const struct stack_entry *a, const struct stack_entry *b, size_t nr,
+                   same_function_fn *same, void *arg)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (a[i].slot != b[i].slot ||
@@ -122,9 +122,9 @@ bool links_alike(const struct link *a, const struct link *b, size_t nr, link_sam
 	return true;
 }
 
-static bool chain_has(const struct link *links, size_t nr, const struct link *link)
+static bool chain_has(const struct stack_entry *entries, size_t nr, const struct stack_entry *entry)
 {
-	while (nr > 0 && !link_equal(&links[nr - 1], link))
+	while (nr > 0 && !entry_equal(&entries[nr - 1], entry))
 		nr--;
 	return nr > 0;
 }
@@ -135,17 +135,17 @@ struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation
 
 	if (!chain || !chain->has_regs || chain->since || chain->generation != generation)
 		return (struct past){0};
-	return (struct past){chain_links(chain), chain_regs(chain), chain->nr};
+	return (struct past){chain_entries(chain), chain_regs(chain), chain->nr};
 }
 
-/* How many links two stacks have in common, from the outermost on; at most `most`. */
-static size_t links_common(const struct link *links, size_t nr, const struct link *others,
-                           size_t nr_others, size_t most)
+/* How many entries two stacks have in common, from the outermost on; at most `most`. */
+static size_t entries_common(const struct stack_entry *entries, size_t nr,
+                             const struct stack_entry *others, size_t nr_others, size_t most)
 {
 	size_t n = 0;
 
 	while (n < most && n < nr && n < nr_others &&
-	       link_equal(&links[nr - 1 - n], &others[nr_others - 1 - n]))
+	       entry_equal(&entries[nr - 1 - n], &others[nr_others - 1 - n]))
 		n++;
 	return n;
 }
@@ -153,8 +153,8 @@ static size_t links_common(const struct link *links, size_t nr, const struct lin
 /* A chain that is good from some time on. What an earlier one had is good for longer. */
 static void chain_since(struct chain *chain, const struct chain_news *news)
 {
-	size_t common = links_common(chain_links(chain), chain->nr, news->links, news->nr,
-	                             news->since ? SIZE_MAX : 0);
+	size_t common = entries_common(chain_entries(chain), chain->nr, news->entries, news->nr,
+	                               news->since ? SIZE_MAX : 0);
 
 	if (common > chain->old)
 		chain->old_since = chain->since;
@@ -162,7 +162,7 @@ static void chain_since(struct chain *chain, const struct chain_news *news)
 	chain->since = news->since;
 }
 
-/* From when on the links are good that the chain has from number i on. */
+/* From when on the entries are good that the chain has from number i on. */
 static uint64_t good_since(const struct chain *chain, size_t i)
 {
 	return chain->nr - i > chain->old ? chain->since : chain->old_since;
@@ -171,11 +171,11 @@ static uint64_t good_since(const struct chain *chain, size_t i)
 /* All but what the chain has already. */
 static void chain_copy(struct chain *chain, const struct chain_news *news)
 {
-	size_t nr = news->nr < MAX_LINKS ? news->nr : MAX_LINKS, beyond = news->nr - nr;
-	size_t more = nr > news->same ? nr - news->same : 0, to = MAX_LINKS - nr;
+	size_t nr = news->nr < MAX_ENTRIES ? news->nr : MAX_ENTRIES, beyond = news->nr - nr;
+	size_t more = nr > news->same ? nr - news->same : 0, to = MAX_ENTRIES - nr;
 
 	chain->nr = (unsigned)nr;
-	memcpy(chain->links + to, news->links + beyond, more * sizeof(*news->links));
+	memcpy(chain->entries + to, news->entries + beyond, more * sizeof(*news->entries));
 	if (news->regs)
 		memcpy(chain->regs + to, news->regs + beyond, more * sizeof(*news->regs));
 }
@@ -187,7 +187,7 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 	if (tid <= 0)
 		return;
 	chain = chain_claim(table, tid);
-	if (chain->stay && !chain_has(news->links, news->nr, &chain->anchor))
+	if (chain->stay && !chain_has(news->entries, news->nr, &chain->anchor))
 		chain->stay = 0;
 	if (!news->since)
 		chain->misses = 0;
@@ -201,19 +201,20 @@ void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *
 }
 
 /*
- * Whether a stack joins the chain at its link number i. One link alone says little, for a function
- * may be called from two places at the same depth: unless stacks have joined there for a while.
+ * Whether a stack joins the chain at its entry number i. One entry alone says little, for a
+ * function may be called from two places at the same depth: unless stacks have joined there for a
+ * while.
  */
 static bool chain_joins(struct chain *chain, size_t i, const struct cut *cut)
 {
 	const struct frame_regs *ours = &chain_regs(chain)[i], *theirs = &cut->regs[cut->nr - 1];
-	size_t n = links_common(chain_links(chain), i + 1, cut->links, cut->nr, JOIN_LINKS);
+	size_t n = entries_common(chain_entries(chain), i + 1, cut->entries, cut->nr, JOIN_ENTRIES);
 
 	chain->stay = n ? chain->stay + 1 : 0;
 	if (!n)
 		return false;
-	chain->anchor = chain_links(chain)[i];
-	return n == JOIN_LINKS || chain->stay > JOIN_STAY ||
+	chain->anchor = chain_entries(chain)[i];
+	return n == JOIN_ENTRIES || chain->stay > JOIN_STAY ||
 	       (n >= JOIN_REGS && chain->has_regs && ours->fp == theirs->fp &&
 	        ours->extra == theirs->extra);
 }
@@ -234,13 +235,13 @@ static void append_regs(const struct chain *chain, size_t i, struct frame_regs *
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut)
 {
 	struct chain *chain = chain_lookup(table, tid);
-	const struct link *last = &cut->links[cut->nr - 1];
+	const struct stack_entry *last = &cut->entries[cut->nr - 1];
 	size_t i, more;
 
 	if (!chain || !last->slot)
 		return cut->nr;
 	for (i = 0; i < chain->nr; i++)
-		if (chain_links(chain)[i].slot == last->slot)
+		if (chain_entries(chain)[i].slot == last->slot)
 			break;
 	/* Else the stack was cut before it came to the anchor: that says nothing of it. */
 	if (i == chain->nr && last->slot >= chain->anchor.slot)
@@ -250,7 +251,7 @@ size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const s
 	more = chain->nr - (i + 1);
 	if (more > cut->max - cut->nr)
 		return cut->nr;
-	memcpy(cut->links + cut->nr, chain_links(chain) + i + 1, more * sizeof(*cut->links));
+	memcpy(cut->entries + cut->nr, chain_entries(chain) + i + 1, more * sizeof(*cut->entries));
 	append_regs(chain, i + 1, cut->regs + cut->nr);
 	return cut->nr + more;
 }
@@ -299,15 +300,15 @@ void chain_prefetch(struct chain_table *table, pid_t tid, const unsigned char *s
                     size_t size)
 {
 	const struct chain *chain = chain_lookup(table, tid);
-	const struct link *first, *link;
+	const struct stack_entry *first, *entry;
 	uint64_t at, end = 0;
 
 	if (!chain)
 		return;
 	/* Outer ones have higher slots, but where a signal's handler has a stack of its own. */
-	first = chain_links(chain);
-	for (link = first + chain->nr; link-- > first;) {
-		at = link->slot - base;
+	first = chain_entries(chain);
+	for (entry = first + chain->nr; entry-- > first;) {
+		at = entry->slot - base;
 		if (at >= size)
 			continue;
 		end = at > end ? at : end;

@@ -26,21 +26,21 @@
  * A frame, and the place of its return address on the stack; 0: it is in a register, or the frame
  * is the leaf.
  */
-struct link {
+struct stack_entry {
 	uint64_t slot, frame;
 };
 
 /* Tells whether two frames are in one function. */
-typedef bool link_same_fn(void *arg, uint64_t a, uint64_t b);
+typedef bool same_function_fn(void *arg, uint64_t a, uint64_t b);
 
 /*
  * Tells whether two stacks have frames of the same sizes in the same functions; lines may differ.
  */
-bool links_alike(const struct link *a, const struct link *b, size_t nr, link_same_fn *same,
-                 void *arg);
+bool entries_alike(const struct stack_entry *a, const struct stack_entry *b, size_t nr,
+                   same_function_fn *same, void *arg);
 
 /*
- * The registers of a walk when it reached the frame of a link, and the places of the words on the
+ * The registers of a walk when it reached the frame of an entry, and the places of the words on the
  * stack that it had loaded them from. If the walk used no other words, a later walk that reaches
  * the frame with the same registers, and finds the same words from there on, would take the same
  * steps. So it can skip them.
@@ -62,7 +62,7 @@ void chain_table_free(struct chain_table *table);
 
 /* A stack, leaf first. It is valid until another one is stored. */
 struct past {
-	const struct link *links;
+	const struct stack_entry *entries;
 	const struct frame_regs *regs;
 	size_t nr;
 };
@@ -71,13 +71,13 @@ struct past {
 struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation);
 
 /*
- * A complete stack to remember, leaf first. Its outermost `same` links are those of chain_past().
+ * A complete stack to remember, leaf first. Its outermost `same` entries are those of chain_past().
  * regs may be NULL: they are unknown. The stack is valid for samples from the time `since` on (0:
  * for all samples); the part in common with the stack before keeps that one's time. seen is when
  * the thread was seen to have the stack, in ns; 0: it was composed from one that was seen before.
  */
 struct chain_news {
-	const struct link *links;
+	const struct stack_entry *entries;
 	const struct frame_regs *regs;
 	size_t nr, same;
 	uint64_t generation, since, seen;
@@ -85,16 +85,17 @@ struct chain_news {
 
 void chain_store(struct chain_table *table, pid_t tid, const struct chain_news *news);
 
-/* A stack that ends too early, leaf first, with room for max links. */
+/* A stack that ends too early, leaf first, with room for max entries. */
 struct cut {
-	struct link *links;
+	struct stack_entry *entries;
 	struct frame_regs *regs;
 	size_t nr, max;
 };
 
 /*
  * Completes a stack that was cut with the part of its thread's last stack above the same outermost
- * links. Returns the new number of links. It is unchanged if nothing matches or there is no room.
+ * entries. Returns the new number of entries. It is unchanged if nothing matches or there is no
+ * room.
  */
 size_t chain_stitch(struct chain_table *table, pid_t tid, uint64_t time, const struct cut *cut);
 

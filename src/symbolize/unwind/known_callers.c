@@ -11,14 +11,14 @@
 
 /* Number 0 is above the outermost frames. */
 struct node {
-	struct link link;
+	struct stack_entry entry;
 	uint64_t since; /* good for samples from then on, ns; or AMBIGUOUS */
 	uint32_t owner; /* see owner_of() */
 	uint32_t caller;
 };
 
 struct known_callers {
-	link_same_fn *same;
+	same_function_fn *same;
 	void *arg;
 	uint32_t nr; /* of nodes, with number 0 */
 	struct node nodes[NR_NODES];
@@ -32,7 +32,7 @@ static void callers_clear(struct known_callers *callers)
 	callers->nr = 1;
 }
 
-struct known_callers *known_callers_new(link_same_fn *same, void *arg)
+struct known_callers *known_callers_new(same_function_fn *same, void *arg)
 {
 	struct known_callers *callers = calloc(1, sizeof(*callers));
 
@@ -57,19 +57,19 @@ static uint32_t owner_of(const struct known_callers *callers, pid_t tid)
 	return (uint32_t)tid << EPOCH_BITS | epoch % (1U << EPOCH_BITS);
 }
 
-/* Where the node of a link is, or would be. */
+/* Where the node of an entry is, or would be. */
 static uint32_t slot_of(const struct known_callers *callers, uint32_t owner,
-                        const struct link *link)
+                        const struct stack_entry *entry)
 {
 	uint64_t hash =
-		(link->slot ^ link->frame << 13 ^ (uint64_t)owner << 32) * 0x9e3779b97f4a7c15ull;
+		(entry->slot ^ entry->frame << 13 ^ (uint64_t)owner << 32) * 0x9e3779b97f4a7c15ull;
 	uint32_t i = (uint32_t)(hash >> 40) % NR_SLOTS;
 
 	for (; callers->slots[i]; i = (i + 1) % NR_SLOTS) {
 		const struct node *node = &callers->nodes[callers->slots[i]];
 
-		if (node->owner == owner && node->link.slot == link->slot &&
-		    node->link.frame == link->frame)
+		if (node->owner == owner && node->entry.slot == entry->slot &&
+		    node->entry.frame == entry->frame)
 			break;
 	}
 	return i;
@@ -83,7 +83,8 @@ static bool are_alike(const struct known_callers *callers, uint32_t a, uint32_t 
 	/* A node was made after its caller, or was given one like it: there may be circles. */
 	for (unsigned n = 0; a != b && n < NR_NODES; n++) {
 		if (!a || !b ||
-		    !links_alike(&nodes[a].link, &nodes[b].link, 1, callers->same, callers->arg))
+		    !entries_alike(&nodes[a].entry, &nodes[b].entry, 1, callers->same,
+		                   callers->arg))
 			return false;
 		a = nodes[a].caller;
 		b = nodes[b].caller;
@@ -104,24 +105,24 @@ static void node_meet(struct known_callers *callers, struct node *node, uint64_t
 	node->caller = caller;
 }
 
-/* The number of a link's node. */
-static uint32_t node_put(struct known_callers *callers, uint32_t owner, const struct link *link,
-                         uint64_t since, uint32_t caller)
+/* The number of an entry's node. */
+static uint32_t node_put(struct known_callers *callers, uint32_t owner,
+                         const struct stack_entry *entry, uint64_t since, uint32_t caller)
 {
-	uint32_t slot = slot_of(callers, owner, link), number = callers->slots[slot];
+	uint32_t slot = slot_of(callers, owner, entry), number = callers->slots[slot];
 
 	if (number) {
 		node_meet(callers, &callers->nodes[number], since, caller);
 		return number;
 	}
 	number = callers->nr++;
-	callers->nodes[number] = (struct node){*link, since, owner, caller};
+	callers->nodes[number] = (struct node){*entry, since, owner, caller};
 	callers->slots[slot] = (uint16_t)number;
 	return number;
 }
 
 void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t since,
-                         const struct link *links, size_t nr, size_t old)
+                         const struct stack_entry *entries, size_t nr, size_t old)
 {
 	uint32_t owner = owner_of(callers, tid), caller = 0;
 
@@ -130,11 +131,11 @@ void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t sinc
 	if (callers->nr + nr > NR_NODES)
 		callers_clear(callers);
 	if (old && old < nr)
-		caller = callers->slots[slot_of(callers, owner, &links[nr - old])];
+		caller = callers->slots[slot_of(callers, owner, &entries[nr - old])];
 	if (caller)
 		nr -= old;
-	while (nr-- > 1 && links[nr].slot)
-		caller = node_put(callers, owner, &links[nr], since, caller);
+	while (nr-- > 1 && entries[nr].slot)
+		caller = node_put(callers, owner, &entries[nr], since, caller);
 }
 
 /* How many frames are above a node, at most max; max + 1: not known, or more. */
@@ -154,7 +155,7 @@ static size_t count_callers(const struct known_callers *callers, const struct no
 size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint64_t time,
                             const struct cut *cut)
 {
-	const struct link *last = &cut->links[cut->nr - 1];
+	const struct stack_entry *last = &cut->entries[cut->nr - 1];
 	uint32_t number = callers->slots[slot_of(callers, owner_of(callers, tid), last)];
 	const struct node *node = &callers->nodes[number];
 	size_t max = cut->max - cut->nr, more;
@@ -166,7 +167,7 @@ size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint
 		return cut->nr;
 	for (size_t i = 0; i < more; i++) {
 		node = &callers->nodes[node->caller];
-		cut->links[cut->nr + i] = node->link;
+		cut->entries[cut->nr + i] = node->entry;
 		cut->regs[cut->nr + i] = (struct frame_regs){0};
 	}
 	return cut->nr + more;

@@ -21,19 +21,19 @@
 struct known_callers;
 
 /* `same` tells whether two frames are in one function. Returns NULL if there is no memory. */
-struct known_callers *known_callers_new(link_same_fn *same, void *arg);
+struct known_callers *known_callers_new(same_function_fn *same, void *arg);
 void known_callers_free(struct known_callers *callers);
 
 /*
  * Adds a complete stack of a thread, leaf first, that is valid for samples from the time `since`
- * (ns) on. The outermost `old` links are those of the thread's last stack.
+ * (ns) on. The outermost `old` entries are those of the thread's last stack.
  */
 void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t since,
-                         const struct link *links, size_t nr, size_t old);
+                         const struct stack_entry *entries, size_t nr, size_t old);
 
 /*
- * Completes a stack that was cut, of a sample of that time, with the frames above its last link.
- * Returns the new number of links. It is unchanged if they are not known or there is no room.
+ * Completes a stack that was cut, of a sample of that time, with the frames above its last entry.
+ * Returns the new number of entries. It is unchanged if they are not known or there is no room.
  */
 size_t known_callers_append(const struct known_callers *callers, pid_t tid, uint64_t time,
                             const struct cut *cut);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define NR_FRAMES   256
-#define MAX_LINKS   1024
+#define MAX_ENTRIES 1024
 #define READ_EVERY  5000000 /* ns */
 #define BELIEVE     2       /* times the same, at first */
 #define BELIEVE_MAX 4096
@@ -18,14 +18,14 @@ struct frame {
 
 /* 4 MiB, of which only the pages are ever touched that stacks reach. */
 struct large_frames {
-	link_same_fn *same;
+	same_function_fn *same;
 	void *arg; /* for it */
 	unsigned nr_used;
 	struct frame frames[NR_FRAMES];
-	struct link links[NR_FRAMES][MAX_LINKS];
+	struct stack_entry entries[NR_FRAMES][MAX_ENTRIES];
 };
 
-struct large_frames *large_frames_new(link_same_fn *same, void *arg)
+struct large_frames *large_frames_new(same_function_fn *same, void *arg)
 {
 	struct large_frames *table = calloc(1, sizeof(*table));
 
@@ -70,15 +70,15 @@ bool large_frames_is_due(struct large_frames *table, const struct large_frame *k
 }
 
 void large_frames_learn(struct large_frames *table, const struct large_frame *key, uint64_t now,
-                        const struct link *links, size_t nr)
+                        const struct stack_entry *entries, size_t nr)
 {
 	size_t place = place_of(key);
 	struct frame *frame = &table->frames[place];
 
-	if (!is_of(frame, key) || !nr || nr > MAX_LINKS)
+	if (!is_of(frame, key) || !nr || nr > MAX_ENTRIES)
 		return;
 	if (nr == frame->nr &&
-	    links_alike(links, table->links[place], nr, table->same, table->arg)) {
+	    entries_alike(entries, table->entries[place], nr, table->same, table->arg)) {
 		frame->same++;
 	} else {
 		if (frame->nr && frame->needed < BELIEVE_MAX)
@@ -86,7 +86,7 @@ void large_frames_learn(struct large_frames *table, const struct large_frame *ke
 		frame->since = now;
 		frame->same = 1;
 	}
-	memcpy(table->links[place], links, nr * sizeof(*links));
+	memcpy(table->entries[place], entries, nr * sizeof(*entries));
 	frame->nr = (unsigned)nr;
 }
 
@@ -99,7 +99,7 @@ size_t large_frames_append(const struct large_frames *table, const struct large_
 	if (!is_of(frame, key) || frame->same < frame->needed || time < frame->since ||
 	    frame->nr > cut->max - cut->nr)
 		return cut->nr;
-	memcpy(cut->links + cut->nr, table->links[place], frame->nr * sizeof(*cut->links));
+	memcpy(cut->entries + cut->nr, table->entries[place], frame->nr * sizeof(*cut->entries));
 	return cut->nr + frame->nr;
 }
 

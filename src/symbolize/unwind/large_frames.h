@@ -29,7 +29,7 @@ struct large_frame {
 /*
  * Holds about 256 frames. `same` tells which callers are alike. Returns NULL if there is no memory.
  */
-struct large_frames *large_frames_new(link_same_fn *same, void *arg);
+struct large_frames *large_frames_new(same_function_fn *same, void *arg);
 void large_frames_free(struct large_frames *table);
 
 /* Tells whether the part of the stack above the frame should be read now (ns). */
@@ -40,11 +40,11 @@ bool large_frames_is_due(struct large_frames *table, const struct large_frame *k
  * above it.
  */
 void large_frames_learn(struct large_frames *table, const struct large_frame *key, uint64_t now,
-                        const struct link *links, size_t nr);
+                        const struct stack_entry *entries, size_t nr);
 
 /*
  * Completes a stack that ends in the frame, for a sample of that time. It fills no cut->regs.
- * Returns the new number of links. It is unchanged if no callers are trusted or there is no room.
+ * Returns the new number of entries. It is unchanged if no callers are trusted or there is no room.
  */
 size_t large_frames_append(const struct large_frames *table, const struct large_frame *key,
                            uint64_t time, const struct cut *cut);

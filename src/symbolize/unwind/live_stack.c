@@ -64,14 +64,14 @@ static unsigned read_pieces(struct live_stack *live, uint64_t addr)
  * where a frame is larger than the copy they are the variables of a function that is at work.
  */
 static bool is_there(const struct live_stack *live, const struct unwind_sample *sample,
-                     const struct link *links, unsigned nr)
+                     const struct stack_entry *entries, unsigned nr)
 {
 	uint64_t base = arch_sample_reg(sample->regs, ARCH_SP), now[CHECK_MAX];
 	struct iovec remote[CHECK_MAX];
 	unsigned n = 0;
 
 	while (nr-- > 0 && n < CHECK_MAX) {
-		uint64_t slot = links[nr].slot, at = slot - base;
+		uint64_t slot = entries[nr].slot, at = slot - base;
 
 		if (at >= sample->stack_size || sample->stack_size - at < sizeof(*now))
 			continue;
@@ -94,12 +94,12 @@ void live_stack_move(struct live_stack *live, uint64_t addr)
 }
 
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
-                      const struct link *links, unsigned nr)
+                      const struct stack_entry *entries, unsigned nr)
 {
 	live->pid = pid;
 	live->nr = live->last = 0;
 	live_stack_move(live, arch_sample_reg(sample->regs, ARCH_SP));
-	return live->end > live->base && (!nr || is_there(live, sample, links, nr));
+	return live->end > live->base && (!nr || is_there(live, sample, entries, nr));
 }
 
 static const unsigned char *piece_get(struct live_stack *live, uint64_t addr)

@@ -25,7 +25,7 @@ void live_stack_free(struct live_stack *live);
  * process may not be read, is gone, or has left them. nr 0: whether it has is not asked.
  */
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
-                      const struct link *links, unsigned nr);
+                      const struct stack_entry *entries, unsigned nr);
 
 /* Goes on to another stack of the process, from this address on. */
 void live_stack_move(struct live_stack *live, uint64_t addr);

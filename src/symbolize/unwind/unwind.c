@@ -35,7 +35,7 @@ struct unwinder {
 		uint64_t frame;
 		bool is_root;
 	} roots[NR_ROOTS]; /* frames that were asked for, by hash */
-	struct link links[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
+	struct stack_entry entries[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
 	struct frame_regs regs[UNWIND_MAX_FRAMES], more_regs[UNWIND_MAX_FRAMES];
 };
 
@@ -108,11 +108,11 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
                        struct walk *again)
 {
 	*again = *walk;
-	if (!live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->links,
+	if (!live_stack_begin(unwinder->live, space_pid(walk->space), walk->sample, walk->entries,
 	                      nr))
 		return false;
 	again->live = unwinder->live;
-	again->links = unwinder->more;
+	again->entries = unwinder->more;
 	again->regs = unwinder->more_regs;
 	again->past.nr = 0;
 	again->nr = 0;
@@ -131,12 +131,13 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	chain_store(unwinder->chains, again->sample->tid,
-	            &(struct chain_news){.links = again->links,
+	            &(struct chain_news){.entries = again->entries,
 	                                 .regs = unwinder->rules ? again->regs : NULL,
 	                                 .nr = again->nr,
 	                                 .since = now,
 	                                 .seen = now});
-	known_callers_learn(unwinder->callers, again->sample->tid, now, again->links, again->nr, 0);
+	known_callers_learn(unwinder->callers, again->sample->tid, now, again->entries, again->nr,
+	                    0);
 }
 
 /*
@@ -170,19 +171,19 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const struct walk *again,
                         size_t completed)
 {
-	struct link *ours = walk->links + walk->nr;
-	const struct link *found = again->links + walk->nr;
+	struct stack_entry *ours = walk->entries + walk->nr;
+	const struct stack_entry *found = again->entries + walk->nr;
 	const size_t nr = completed - walk->nr;
 
-	if (again->nr != completed || !links_alike(ours, found, nr, same_function, unwinder))
+	if (again->nr != completed || !entries_alike(ours, found, nr, same_function, unwinder))
 		return false;
 	memcpy(ours, found, nr * sizeof(*ours));
 	return true;
 }
 
 /*
- * Whether a stack that was completed to so many links may be believed: its thread was seen to have
- * what it was completed with. Of one that has something else by now nobody knows since when.
+ * Whether a stack that was completed to so many entries may be believed: its thread was seen to
+ * have what it was completed with. Of one that has something else by now nobody knows since when.
  */
 static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t completed)
 {
@@ -207,7 +208,7 @@ static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t com
 /* Where the outermost frame that was found is larger than the copy. */
 static struct large_frame frame_key(const struct walk *walk)
 {
-	const struct link *last = &walk->links[walk->nr - 1];
+	const struct stack_entry *last = &walk->entries[walk->nr - 1];
 
 	return (struct large_frame){
 		.tid = walk->sample->tid,
@@ -218,12 +219,12 @@ static struct large_frame frame_key(const struct walk *walk)
 
 static struct cut walk_cut(const struct walk *walk)
 {
-	return (struct cut){walk->links, walk->regs, walk->nr, walk->max};
+	return (struct cut){walk->entries, walk->regs, walk->nr, walk->max};
 }
 
 /*
  * Completes a stack that ends in a large frame with that frame's trusted callers. Returns the new
- * number of links.
+ * number of entries.
  */
 static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -239,15 +240,15 @@ static size_t walk_beyond(struct unwinder *unwinder, const struct walk *walk)
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (large_frames_is_due(unwinder->large_frames, &key, now) &&
 	    walk_again(unwinder, walk, 0, &again) && again.nr > walk->nr &&
-	    again.links[walk->nr].slot == walk->wanted)
-		large_frames_learn(unwinder->large_frames, &key, now, again.links + walk->nr,
+	    again.entries[walk->nr].slot == walk->wanted)
+		large_frames_learn(unwinder->large_frames, &key, now, again.entries + walk->nr,
 		                   again.nr - walk->nr);
 	return large_frames_append(unwinder->large_frames, &key, walk->sample->time, &cut);
 }
 
 /*
  * Completes a stack with the thread's last stack or with earlier ones. Returns the new number of
- * links, which is unchanged if nothing matches.
+ * entries, which is unchanged if nothing matches.
  */
 static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
 {
@@ -281,14 +282,14 @@ static void store_stack(struct unwinder *unwinder, const struct walk *walk)
 	const struct unwind_sample *sample = walk->sample;
 
 	chain_store(unwinder->chains, sample->tid,
-	            &(struct chain_news){.links = walk->links,
+	            &(struct chain_news){.entries = walk->entries,
 	                                 .regs = unwinder->rules ? walk->regs : NULL,
 	                                 .nr = walk->nr,
 	                                 .same = walk->nr_again,
 	                                 .generation = space_generation(walk->space),
 	                                 .seen = walk->complete ? sample->time : 0});
 	if (unwinder->any_cut && sample->tid > 0)
-		known_callers_learn(unwinder->callers, sample->tid, sample->time, walk->links,
+		known_callers_learn(unwinder->callers, sample->tid, sample->time, walk->entries,
 		                    walk->nr, walk->nr_again);
 }
 
@@ -341,7 +342,7 @@ static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
 /* Why a return address that is not in the copy is not there. */
 static enum stack_cut copy_cut(const struct walk *walk)
 {
-	uint64_t bottom = walk->nr ? walk->links[walk->nr - 1].slot : 0;
+	uint64_t bottom = walk->nr ? walk->entries[walk->nr - 1].slot : 0;
 	uint64_t sp = arch_sample_reg(walk->sample->regs, ARCH_SP);
 
 	if (walk->wanted_nr == walk->nr && walk->wanted - (bottom ? bottom : sp) > LARGEST_COPY)
@@ -354,7 +355,7 @@ static enum stack_cut copy_cut(const struct walk *walk)
 
 static enum stack_cut walk_why(struct unwinder *unwinder, const struct walk *walk)
 {
-	uint64_t last = walk->links[walk->nr - 1].frame;
+	uint64_t last = walk->entries[walk->nr - 1].frame;
 	enum stack_cut by_code = code_cut(unwinder, last);
 
 	if (walk->nr >= walk->max)
@@ -384,7 +385,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 	struct walk walk = {
 		.space = space,
 		.sample = sample,
-		.links = unwinder->links,
+		.entries = unwinder->entries,
 		.regs = unwinder->regs,
 		.max = max < UNWIND_MAX_FRAMES ? max : UNWIND_MAX_FRAMES,
 	};
@@ -400,7 +401,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 		unwinder->cut = walk_why(unwinder, &walk);
 	walk_count(&unwinder->stats, *end);
 	for (i = 0; i < walk.nr; i++)
-		frames[i] = walk.links[i].frame;
+		frames[i] = walk.entries[i].frame;
 	return walk.nr;
 }
 

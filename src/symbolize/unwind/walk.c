@@ -430,7 +430,7 @@ static enum step_end step(struct state *state)
 		vaddr += !state->inner && (rule->signal || rule->kind == RULE_PUSHED);
 		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}
-	link_add(state, frame);
+	walk_add(state, frame);
 	state->loaded.by_words = false;
 	state->walk->no_rule = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !state->walk->live)

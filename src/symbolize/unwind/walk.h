@@ -12,16 +12,16 @@
 struct walk {
 	const struct space *space;
 	const struct unwind_sample *sample;
-	struct live_stack *live; /* for what is beyond the copied stack; NULL: nothing is */
-	struct link *links;      /* room for max; what was found */
-	struct frame_regs *regs; /* likewise; of no use where another engine walked */
+	struct live_stack *live;     /* for what is beyond the copied stack; NULL: nothing is */
+	struct stack_entry *entries; /* room for max; what was found */
+	struct frame_regs *regs;     /* likewise; of no use where another engine walked */
 	unsigned nr, max;
 	struct past past;  /* the thread's last stack; nr 0: none is known */
-	unsigned nr_again; /* that many of the outermost links are those of the past */
+	unsigned nr_again; /* that many of the outermost entries are those of the past */
 	bool complete;
 	bool no_rule; /* of the last frame: nothing is known of its code */
 	bool cut;     /* stopped because the copied stack ended */
-	/* Where the return address of link number wanted_nr - 1 is, which the copy does not have.
+	/* Where the return address of entry number wanted_nr - 1 is, which the copy does not have.
 	 */
 	uint64_t wanted;
 	unsigned wanted_nr; /* 0: none */
@@ -29,7 +29,7 @@ struct walk {
 	                 */
 };
 
-/* Fills links and regs from the leaf outward, and says how it ended. */
+/* Fills entries and regs from the leaf outward, and says how it ended. */
 void walk_rules(struct walk *walk, struct rule_cache *rules);
 
 /* The engine of libunwind. */

@@ -182,7 +182,7 @@ static bool enter_frame(struct libunwind_walker *walker, unw_cursor_t *cursor, b
 	if (unw_get_reg(cursor, UNW_REG_IP, &ip) || unw_get_reg(cursor, UNW_REG_SP, &sp))
 		return false;
 	walker->last = exact ? ip : ip - 1;
-	walk->links[walk->nr++] = (struct link){
+	walk->entries[walk->nr++] = (struct stack_entry){
 		.slot = inner ? 0 : sp - 8,
 		.frame = space_frame(walk->space, walker->last),
 	};
@@ -223,6 +223,6 @@ void walk_libunwind(struct walk *walk, struct libunwind_walker *walker)
 	}
 	walk->complete = more == 0 && is_root(walker);
 	if (walk->nr == 0)
-		walk->links[walk->nr++] = (struct link){
+		walk->entries[walk->nr++] = (struct stack_entry){
 			0, space_frame(walk->space, arch_sample_reg(walk->sample->regs, ARCH_PC))};
 }

@@ -21,19 +21,19 @@ struct state {
 	uint64_t ip;
 	uint64_t slot;            /* where ip was loaded from; 0: nowhere */
 	struct frame_regs loaded; /* how the walk reached this frame, without values */
-	size_t past;              /* the first link of the past that this walk may still come to */
-	unsigned root;            /* the number of the link that was the past's root */
+	size_t past;              /* the first entry of the past that this walk may still come to */
+	unsigned root;            /* the number of the entry that was the past's root */
 	bool inner;     /* the frame was interrupted at ip; else it called, and ip is next */
 	bool sp_unsure; /* what it called may have pushed something that nothing describes */
 };
 
 /* Enters the current frame. */
-static inline void link_add(struct state *state, uint64_t frame)
+static inline void walk_add(struct state *state, uint64_t frame)
 {
 	struct walk *walk = state->walk;
 	struct frame_regs *regs = &walk->regs[walk->nr];
 
-	walk->links[walk->nr++] = (struct link){state->slot, frame};
+	walk->entries[walk->nr++] = (struct stack_entry){state->slot, frame};
 	*regs = state->loaded;
 	regs->ra = state->ip;
 	regs->fp = state->regs[RULE_FP];
@@ -51,27 +51,27 @@ static inline bool same_word(const struct state *state, uint64_t slot, uint64_t 
 	return (word & mask) == was;
 }
 
-/* Whether the step that led to a link of the past would be taken again. */
-static inline bool same_step(const struct state *state, const struct link *link,
+/* Whether the step that led to an entry of the past would be taken again. */
+static inline bool same_step(const struct state *state, const struct stack_entry *entry,
                              const struct frame_regs *regs)
 {
-	return regs->by_words && same_word(state, link->slot, ARCH_CODE_MASK, regs->ra) &&
+	return regs->by_words && same_word(state, entry->slot, ARCH_CODE_MASK, regs->ra) &&
 	       (!regs->fp_at ||
-	        same_word(state, link->slot + (uint64_t)regs->fp_at, UINT64_MAX, regs->fp)) &&
+	        same_word(state, entry->slot + (uint64_t)regs->fp_at, UINT64_MAX, regs->fp)) &&
 	       (!regs->extra_at ||
-	        same_word(state, link->slot + (uint64_t)regs->extra_at, UINT64_MAX, regs->extra));
+	        same_word(state, entry->slot + (uint64_t)regs->extra_at, UINT64_MAX, regs->extra));
 }
 
 /* Whether the walk is where the past one was, with the same registers. */
-static inline bool same_state(const struct state *state, const struct link *link,
+static inline bool same_state(const struct state *state, const struct stack_entry *entry,
                               const struct frame_regs *regs)
 {
-	return regs->by_words && state->slot == link->slot && state->ip == regs->ra &&
+	return regs->by_words && state->slot == entry->slot && state->ip == regs->ra &&
 	       state->regs[RULE_FP] == regs->fp && state->regs[RULE_EXTRA] == regs->extra &&
-	       state->regs[RULE_SP] == link->slot + (uint64_t)regs->sp;
+	       state->regs[RULE_SP] == entry->slot + (uint64_t)regs->sp;
 }
 
-/* Enters the frames of the past's links `from` to `to` - 1, and goes on to that of `to`. */
+/* Enters the frames of the past's entries `from` to `to` - 1, and goes on to that of `to`. */
 static inline void past_take(struct state *state, size_t from, size_t to)
 {
 	struct walk *walk = state->walk;
@@ -79,11 +79,11 @@ static inline void past_take(struct state *state, size_t from, size_t to)
 	size_t more = to - from - 1;
 
 	/* How this frame was come to is this walk's own. */
-	link_add(state, past->links[from].frame);
-	memcpy(walk->links + walk->nr, past->links + from + 1, more * sizeof(*past->links));
+	walk_add(state, past->entries[from].frame);
+	memcpy(walk->entries + walk->nr, past->entries + from + 1, more * sizeof(*past->entries));
 	memcpy(walk->regs + walk->nr, past->regs + from + 1, more * sizeof(*past->regs));
 	walk->nr += (unsigned)more;
-	state->slot = past->links[to].slot;
+	state->slot = past->entries[to].slot;
 	state->loaded = past->regs[to];
 	state->ip = state->loaded.ra;
 	state->regs[RULE_FP] = state->loaded.fp;
@@ -102,13 +102,13 @@ static inline void steps_again(struct state *state)
 	const struct past *past = &state->walk->past;
 	size_t i = state->past, from, room = state->walk->max - state->walk->nr;
 
-	while (i < past->nr && past->links[i].slot < state->slot)
+	while (i < past->nr && past->entries[i].slot < state->slot)
 		i++;
 	state->past = from = i;
-	if (i == past->nr || !same_state(state, &past->links[i], &past->regs[i]))
+	if (i == past->nr || !same_state(state, &past->entries[i], &past->regs[i]))
 		return;
 	while (i + 1 < past->nr && i + 1 - from < room &&
-	       same_step(state, &past->links[i + 1], &past->regs[i + 1]))
+	       same_step(state, &past->entries[i + 1], &past->regs[i + 1]))
 		i++;
 	if (i == from)
 		return;

@@ -7,11 +7,12 @@
 #define MOST 1024
 
 /* A recursion so deep: leaf first, all callers return to the same place. */
-static void recursion(struct link *links, size_t nr)
+static void recursion(struct stack_entry *entries, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		links[i] = (struct link){0x7fff00000000 - (nr - i) * 64, i + 1 < nr ? 7 : 1};
-	links[0].slot = 0;
+		entries[i] =
+			(struct stack_entry){0x7fff00000000 - (nr - i) * 64, i + 1 < nr ? 7 : 1};
+	entries[0].slot = 0;
 }
 
 static int setup(void **state)
@@ -29,13 +30,13 @@ static int teardown(void **state)
 /* What a copy of the innermost frames alone becomes, after a stack that was a frame less deep. */
 static void deep_recursion_is_completed(void **state)
 {
-	static struct link before[MOST], truth[MOST], cut[MOST];
+	static struct stack_entry before[MOST], truth[MOST], cut[MOST];
 	static struct frame_regs regs[MOST];
 
 	for (size_t nr = 16; nr <= MOST; nr *= 2) {
 		recursion(before, nr - 1);
 		recursion(truth, nr);
-		chain_store(*state, 1, &(struct chain_news){.links = before, .nr = nr - 1});
+		chain_store(*state, 1, &(struct chain_news){.entries = before, .nr = nr - 1});
 		memcpy(cut, truth, sizeof(cut));
 		assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){cut, regs, 10, MOST}),
 		                 nr);
@@ -44,10 +45,10 @@ static void deep_recursion_is_completed(void **state)
 }
 
 /* What becomes of a stack of which two frames are known, by the outer one's registers. */
-static size_t stitch_two(struct chain_table *table, const struct link *inner,
-                         const struct link *outer, uint64_t extra, uint64_t time)
+static size_t stitch_two(struct chain_table *table, const struct stack_entry *inner,
+                         const struct stack_entry *outer, uint64_t extra, uint64_t time)
 {
-	static struct link cut[MOST];
+	static struct stack_entry cut[MOST];
 	static struct frame_regs regs[MOST];
 
 	cut[0] = *inner;
@@ -57,68 +58,68 @@ static size_t stitch_two(struct chain_table *table, const struct link *inner,
 }
 
 /* The same where the inner one is another. */
-static size_t stitch_one(struct chain_table *table, const struct link *link, uint64_t extra,
+static size_t stitch_one(struct chain_table *table, const struct stack_entry *entry, uint64_t extra,
                          uint64_t time)
 {
-	return stitch_two(table, &(struct link){0, 77}, link, extra, time);
+	return stitch_two(table, &(struct stack_entry){0, 77}, entry, extra, time);
 }
 
 static void few_frames_join_by_registers(void **state)
 {
-	static struct link links[MOST];
+	static struct stack_entry entries[MOST];
 	static struct frame_regs regs[MOST];
-	struct chain_news news = {.links = links, .nr = 20};
+	struct chain_news news = {.entries = entries, .nr = 20};
 	size_t i;
 
-	recursion(links, 20);
+	recursion(entries, 20);
 	for (i = 0; i < 20; i++)
 		regs[i] = (struct frame_regs){.fp = 1, .extra = 100 + i};
 	chain_store(*state, 1, &news);
 	/* none are known */
-	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 2);
+	assert_int_equal(stitch_two(*state, &entries[9], &entries[10], 110, 1), 2);
 	news.regs = regs;
 	chain_store(*state, 1, &news);
-	assert_int_equal(stitch_two(*state, &links[9], &links[10], 111, 1), 2);
-	assert_int_equal(stitch_one(*state, &links[10], 110, 1), 2);
-	assert_int_equal(stitch_two(*state, &links[9], &links[10], 110, 1), 11);
+	assert_int_equal(stitch_two(*state, &entries[9], &entries[10], 111, 1), 2);
+	assert_int_equal(stitch_one(*state, &entries[10], 110, 1), 2);
+	assert_int_equal(stitch_two(*state, &entries[9], &entries[10], 110, 1), 11);
 }
 
 /* A chain that is good from some time on leaves what was known before good. */
 static void what_a_chain_had_stays_good(void **state)
 {
-	static struct link links[MOST];
+	static struct stack_entry entries[MOST];
 	static struct frame_regs regs[MOST];
-	struct chain_news news = {.links = links, .regs = regs, .nr = 20};
+	struct chain_news news = {.entries = entries, .regs = regs, .nr = 20};
 	size_t i;
 
-	recursion(links, 20);
+	recursion(entries, 20);
 	for (i = 0; i < 20; i++)
 		regs[i].fp = 1;
 	chain_store(*state, 1, &news);
-	links[10].frame = 8;
+	entries[10].frame = 8;
 	news.since = 1000;
 	chain_store(*state, 1, &news);
 	assert_int_equal(chain_past(*state, 1, 0).nr, 0);
-	assert_int_equal(stitch_two(*state, &links[9], &links[10], 0, 999), 2);
-	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 999), 9);
-	links[15].frame = 8;
+	assert_int_equal(stitch_two(*state, &entries[9], &entries[10], 0, 999), 2);
+	assert_int_equal(stitch_two(*state, &entries[11], &entries[12], 0, 999), 9);
+	entries[15].frame = 8;
 	news.since = 2000;
 	chain_store(*state, 1, &news);
-	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 1999), 2);
-	assert_int_equal(stitch_two(*state, &links[11], &links[12], 0, 2000), 9);
+	assert_int_equal(stitch_two(*state, &entries[11], &entries[12], 0, 1999), 2);
+	assert_int_equal(stitch_two(*state, &entries[11], &entries[12], 0, 2000), 9);
 }
 
 /* Where stacks end in the same frame for a while it counts by itself; those cut before do not. */
 static void a_frame_that_stays_joins(void **state)
 {
-	static struct link links[MOST];
-	static const struct link inner = {0x7fff00000000 - 30 * 64, 5};
-	struct chain_news news = {.links = links, .nr = 20};
+	static struct stack_entry entries[MOST];
+	static const struct stack_entry inner = {0x7fff00000000 - 30 * 64, 5};
+	struct chain_news news = {.entries = entries, .nr = 20};
 	unsigned n = 0;
 
-	recursion(links, 20);
+	recursion(entries, 20);
 	chain_store(*state, 1, &news);
-	while (stitch_one(*state, &links[10], 0, 1) == 2) {
+	while (stitch_one(*state, &entries[10], 0, 1) == 2) {
 		assert_int_equal(stitch_one(*state, &inner, 0, 1), 2);
 		assert_in_range(++n, 1, 100);
 	}
@@ -129,10 +130,10 @@ static void a_frame_that_stays_joins(void **state)
 static void a_chain_is_believed_while_it_is_seen(void **state)
 {
 	enum { MS = 1000000 };
-	static struct link links[MOST];
-	struct chain_news news = {.links = links, .nr = 20, .seen = 100 * MS};
+	static struct stack_entry entries[MOST];
+	struct chain_news news = {.entries = entries, .nr = 20, .seen = 100 * MS};
 
-	recursion(links, 20);
+	recursion(entries, 20);
 	assert_false(chain_is_due(*state, 1, 100 * MS));
 	assert_false(chain_is_believed(*state, 1, 100 * MS));
 	chain_store(*state, 1, &news);
@@ -156,10 +157,10 @@ static void a_chain_is_believed_while_it_is_seen(void **state)
 static void what_changes_must_be_seen_more_often(void **state)
 {
 	enum { MS = 1000000 };
-	static struct link links[MOST];
-	struct chain_news news = {.links = links, .nr = 20, .seen = MS};
+	static struct stack_entry entries[MOST];
+	struct chain_news news = {.entries = entries, .nr = 20, .seen = MS};
 
-	recursion(links, 20);
+	recursion(entries, 20);
 	chain_store(*state, 1, &news);
 	for (unsigned change = 0; change < 8; change++) {
 		unsigned needed = change < 4 ? 1U << change : 16;
@@ -176,18 +177,19 @@ static void what_changes_must_be_seen_more_often(void **state)
 
 static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 {
-	static struct link links[MOST];
+	static struct stack_entry entries[MOST];
 	static struct frame_regs regs[MOST];
 
-	recursion(links, 100);
-	chain_store(*state, 1,
-	            &(struct chain_news){.links = links, .regs = regs, .nr = 100, .generation = 5});
+	recursion(entries, 100);
+	chain_store(
+		*state, 1,
+		&(struct chain_news){.entries = entries, .regs = regs, .nr = 100, .generation = 5});
 	assert_int_equal(chain_past(*state, 1, 5).nr, 100);
 	assert_int_equal(chain_past(*state, 1, 6).nr, 0); /* it was walked in another space */
 	assert_int_equal(chain_miss(*state, 1), 1);
 	chain_forget(*state, 1);
 	assert_int_equal(chain_past(*state, 1, 5).nr, 0);
-	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){links, regs, 10, MOST}), 10);
+	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){entries, regs, 10, MOST}), 10);
 	assert_int_equal(chain_miss(*state, 1), 1);
 }
 

@@ -10,10 +10,10 @@
 static const struct large_frame key = {.tid = 1, .slot = 0x7fff9000, .bottom = 0x7fff1000};
 
 /* Called from a place of a function, which was called from another one; functions have 4 KiB. */
-static const struct link from_a[] = {{0x7fff9000, 0x100000100}, {0x7fff9100, 0x100000900}};
-static const struct link from_b[] = {{0x7fff9000, 0x100000180}, {0x7fff9100, 0x100000900}};
-static const struct link other[] = {{0x7fff9000, 0x100000180}, {0x7fff9100, 0x100001980}};
-static const struct link far[] = {{0x7fff9000, 0x100100100}, {0x7fff9100, 0x100000900}};
+static const struct stack_entry from_a[] = {{0x7fff9000, 0x100000100}, {0x7fff9100, 0x100000900}};
+static const struct stack_entry from_b[] = {{0x7fff9000, 0x100000180}, {0x7fff9100, 0x100000900}};
+static const struct stack_entry other[] = {{0x7fff9000, 0x100000180}, {0x7fff9100, 0x100001980}};
+static const struct stack_entry far[] = {{0x7fff9000, 0x100100100}, {0x7fff9100, 0x100000900}};
 
 static bool same(void *arg, uint64_t a, uint64_t b)
 {
@@ -33,69 +33,69 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void learn(struct large_frames *table, uint64_t now, const struct link *links)
+static void learn(struct large_frames *table, uint64_t now, const struct stack_entry *entries)
 {
 	assert_true(large_frames_is_due(table, &key, now));
-	large_frames_learn(table, &key, now, links, 2);
+	large_frames_learn(table, &key, now, entries, 2);
 }
 
 /* What a leaf becomes. */
-static size_t append(struct large_frames *table, uint64_t time, struct link *links)
+static size_t append(struct large_frames *table, uint64_t time, struct stack_entry *entries)
 {
-	memset(links, 0, MOST * sizeof(*links));
-	links[0].frame = 5;
-	return large_frames_append(table, &key, time, &(struct cut){links, NULL, 1, MOST});
+	memset(entries, 0, MOST * sizeof(*entries));
+	entries[0].frame = 5;
+	return large_frames_append(table, &key, time, &(struct cut){entries, NULL, 1, MOST});
 }
 
 static void what_was_the_same_twice(void **state)
 {
-	struct link links[MOST];
+	struct stack_entry entries[MOST];
 
-	assert_int_equal(append(*state, 0, links), 1);
+	assert_int_equal(append(*state, 0, entries), 1);
 	learn(*state, 100 * MS, from_a);
-	assert_int_equal(append(*state, 150 * MS, links), 1);
+	assert_int_equal(append(*state, 150 * MS, entries), 1);
 	assert_false(large_frames_is_due(*state, &key, 101 * MS));
 	learn(*state, 200 * MS, from_a);
-	assert_int_equal(append(*state, 150 * MS, links), 3);
-	assert_memory_equal(links + 1, from_a, sizeof(from_a));
+	assert_int_equal(append(*state, 150 * MS, entries), 3);
+	assert_memory_equal(entries + 1, from_a, sizeof(from_a));
 	/* Not of what was before. */
-	assert_int_equal(append(*state, 99 * MS, links), 1);
+	assert_int_equal(append(*state, 99 * MS, entries), 1);
 	assert_int_equal(
-		large_frames_append(*state, &key, 150 * MS, &(struct cut){links, NULL, 1, 2}), 1);
+		large_frames_append(*state, &key, 150 * MS, &(struct cut){entries, NULL, 1, 2}), 1);
 }
 
 static void other_places_of_one_caller(void **state)
 {
-	struct link links[MOST];
+	struct stack_entry entries[MOST];
 
 	learn(*state, 100 * MS, from_a);
 	learn(*state, 200 * MS, from_b);
-	assert_int_equal(append(*state, 300 * MS, links), 3);
-	assert_memory_equal(links + 1, from_b, sizeof(from_b));
+	assert_int_equal(append(*state, 300 * MS, entries), 3);
+	assert_memory_equal(entries + 1, from_b, sizeof(from_b));
 }
 
 static void what_changes_is_believed_later(void **state)
 {
-	struct link links[MOST];
+	struct stack_entry entries[MOST];
 	uint64_t now = 0;
 	unsigned believed = 0;
 
 	for (unsigned i = 0; i < 200; i++) {
 		learn(*state, now += 100 * MS, i % 3 ? from_a : i % 2 ? other : far);
-		believed += append(*state, now + 1, links) > 1;
+		believed += append(*state, now + 1, entries) > 1;
 	}
 	assert_in_range(believed, 0, 2);
 	for (unsigned i = 0; i < 5000; i++)
 		learn(*state, now += 100 * MS, other);
-	assert_int_equal(append(*state, now + 1, links), 3);
-	assert_memory_equal(links + 1, other, sizeof(other));
+	assert_int_equal(append(*state, now + 1, entries), 3);
+	assert_memory_equal(entries + 1, other, sizeof(other));
 }
 
 static void frames_and_threads_by_themselves(void **state)
 {
 	struct large_frame thread = key, slot = key, bottom = key;
-	struct link links[MOST];
-	const struct cut leaf = {links, NULL, 1, MOST};
+	struct stack_entry entries[MOST];
+	const struct cut leaf = {entries, NULL, 1, MOST};
 
 	thread.tid++;
 	slot.slot += 64;
@@ -106,17 +106,17 @@ static void frames_and_threads_by_themselves(void **state)
 	assert_int_equal(large_frames_append(*state, &slot, 300 * MS, &leaf), 1);
 	assert_int_equal(large_frames_append(*state, &bottom, 300 * MS, &leaf), 1);
 	large_frames_forget(*state, 2);
-	assert_int_equal(append(*state, 300 * MS, links), 3);
+	assert_int_equal(append(*state, 300 * MS, entries), 3);
 	large_frames_forget(*state, 1);
-	assert_int_equal(append(*state, 300 * MS, links), 1);
+	assert_int_equal(append(*state, 300 * MS, entries), 1);
 	large_frames_forget(*state, 1);
 }
 
 /* Where two frames have one place, the newer one has it. */
 static void many_frames(void **state)
 {
-	struct link links[MOST];
-	const struct cut leaf = {links, NULL, 1, MOST};
+	struct stack_entry entries[MOST];
+	const struct cut leaf = {entries, NULL, 1, MOST};
 	struct large_frame many = key;
 
 	for (unsigned i = 0; i < 5000; i++) {
