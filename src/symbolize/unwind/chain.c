@@ -129,13 +129,13 @@ static bool chain_has(const struct stack_entry *entries, size_t nr, const struct
 	return nr > 0;
 }
 
-struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation)
+struct last_stack chain_last(struct chain_table *table, pid_t tid, uint64_t generation)
 {
 	const struct chain *chain = chain_lookup(table, tid);
 
 	if (!chain || !chain->has_regs || chain->since || chain->generation != generation)
-		return (struct past){0};
-	return (struct past){chain_entries(chain), chain_regs(chain), chain->nr};
+		return (struct last_stack){0};
+	return (struct last_stack){chain_entries(chain), chain_regs(chain), chain->nr};
 }
 
 /* How many entries two stacks have in common, from the outermost on; at most `most`. */

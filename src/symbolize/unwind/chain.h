@@ -61,17 +61,17 @@ struct chain_table *chain_table_new(void);
 void chain_table_free(struct chain_table *table);
 
 /* A stack, leaf first. It is valid until another one is stored. */
-struct past {
+struct last_stack {
 	const struct stack_entry *entries;
 	const struct frame_regs *regs;
 	size_t nr;
 };
 
 /* Returns the thread's last stack if it was walked in a space of this generation, else nr is 0. */
-struct past chain_past(struct chain_table *table, pid_t tid, uint64_t generation);
+struct last_stack chain_last(struct chain_table *table, pid_t tid, uint64_t generation);
 
 /*
- * A complete stack to remember, leaf first. Its outermost `same` entries are those of chain_past().
+ * A complete stack to remember, leaf first. Its outermost `same` entries are those of chain_last().
  * regs may be NULL: they are unknown. The stack is valid for samples from the time `since` on (0:
  * for all samples); the part in common with the stack before keeps that one's time. seen is when
  * the thread was seen to have the stack, in ns; 0: it was composed from one that was seen before.

@@ -12,9 +12,9 @@
 
 #define LARGEST_COPY 65528 /* bytes of stack; see perf_event_attr.sample_stack_user */
 #define RECORD_REST \
-	2048        /* bytes of a sample that are no stack: the largest copy is smaller by them */
-#define PAST_ROOT 4 /* frames of a chain that are no callers, which may follow its root */
-#define NR_ROOTS  256
+	2048 /* bytes of a sample that are no stack: the largest copy is smaller by them */
+#define MAX_BEHIND_ROOT 4 /* frames of a chain that are no callers, which may follow its root */
+#define NR_ROOTS        256
 
 #define LIVE_MISSES 16      /* cut stacks that match nothing */
 #define LIVE_EVERY  2000000 /* ns */
@@ -114,7 +114,7 @@ static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsig
 	again->live = unwinder->live;
 	again->entries = unwinder->more;
 	again->regs = unwinder->more_regs;
-	again->past.nr = 0;
+	again->last.nr = 0;
 	again->nr = 0;
 	again->other = 0;
 	again->cut = false;
@@ -394,7 +394,7 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 	chain_prefetch(unwinder->chains, sample->tid, sample->stack,
 	               arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
 	if (unwinder->rules)
-		walk.past = chain_past(unwinder->chains, sample->tid, space_generation(space));
+		walk.last = chain_last(unwinder->chains, sample->tid, space_generation(space));
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
 	if (*end == UNWIND_TRUNCATED)
@@ -427,7 +427,7 @@ static bool is_root(struct unwinder *unwinder, uint64_t frame)
 
 unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, unsigned nr)
 {
-	for (unsigned n = 0; n < PAST_ROOT && n < nr; n++)
+	for (unsigned n = 0; n < MAX_BEHIND_ROOT && n < nr; n++)
 		if (is_root(unwinder, frames[nr - 1 - n]))
 			return nr - n;
 	return 0;

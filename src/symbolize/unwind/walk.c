@@ -2,7 +2,7 @@
  * The walk by rules. What each special case is for was found by single-stepping programs beside a
  * shadow stack; without them one chain in a hundred is cut or wrong.
  */
-#include "symbolize/unwind/walk_past.h"
+#include "symbolize/unwind/walk_again.h"
 
 #define ROOT_WORDS       64      /* above an outermost frame, that are looked at */
 #define SIGNAL_FRAME_MAX 0x10000 /* bytes, with all registers of the largest processors */
@@ -455,10 +455,10 @@ void walk_rules(struct walk *walk, struct rule_cache *rules)
 	state.regs[RULE_FP] = arch_sample_reg(regs, ARCH_FP);
 	state.regs[RULE_EXTRA] = arch_sample_reg(regs, ARCH_EXTRA);
 	while ((end = step(&state)) == STEP_CALLER && state.ip && walk->nr < walk->max) {
-		if (state.past < walk->past.nr && !state.inner && !sp_is_unsure(&state))
+		if (state.ahead < walk->last.nr && !state.inner && !sp_is_unsure(&state))
 			steps_again(&state);
 	}
 	walk->complete = end == STEP_ROOT || (end == STEP_CALLER && !state.ip);
 	if (walk->nr != state.root + 1)
-		walk->nr_again = 0; /* it went on beyond the past's root */
+		walk->nr_again = 0; /* it went on beyond the root of the last stack */
 }

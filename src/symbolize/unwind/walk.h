@@ -16,8 +16,8 @@ struct walk {
 	struct stack_entry *entries; /* room for max; what was found */
 	struct frame_regs *regs;     /* likewise; of no use where another engine walked */
 	unsigned nr, max;
-	struct past past;  /* the thread's last stack; nr 0: none is known */
-	unsigned nr_again; /* that many of the outermost entries are those of the past */
+	struct last_stack last; /* the thread's last stack; nr 0: none is known */
+	unsigned nr_again;      /* that many of the outermost entries are those of the last stack */
 	bool complete;
 	bool no_rule; /* of the last frame: nothing is known of its code */
 	bool cut;     /* stopped because the copied stack ended */

@@ -99,7 +99,7 @@ static void what_a_chain_had_stays_good(void **state)
 	entries[10].frame = 8;
 	news.since = 1000;
 	chain_store(*state, 1, &news);
-	assert_int_equal(chain_past(*state, 1, 0).nr, 0);
+	assert_int_equal(chain_last(*state, 1, 0).nr, 0);
 	assert_int_equal(stitch_two(*state, &entries[9], &entries[10], 0, 999), 2);
 	assert_int_equal(stitch_two(*state, &entries[11], &entries[12], 0, 999), 9);
 	entries[15].frame = 8;
@@ -184,11 +184,11 @@ static void nothing_is_left_of_a_chain_that_is_forgotten(void **state)
 	chain_store(
 		*state, 1,
 		&(struct chain_news){.entries = entries, .regs = regs, .nr = 100, .generation = 5});
-	assert_int_equal(chain_past(*state, 1, 5).nr, 100);
-	assert_int_equal(chain_past(*state, 1, 6).nr, 0); /* it was walked in another space */
+	assert_int_equal(chain_last(*state, 1, 5).nr, 100);
+	assert_int_equal(chain_last(*state, 1, 6).nr, 0); /* it was walked in another space */
 	assert_int_equal(chain_miss(*state, 1), 1);
 	chain_forget(*state, 1);
-	assert_int_equal(chain_past(*state, 1, 5).nr, 0);
+	assert_int_equal(chain_last(*state, 1, 5).nr, 0);
 	assert_int_equal(chain_stitch(*state, 1, 1, &(struct cut){entries, regs, 10, MOST}), 10);
 	assert_int_equal(chain_miss(*state, 1), 1);
 }

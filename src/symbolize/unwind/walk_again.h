@@ -3,8 +3,8 @@
  * last longer than the time between two samples. For walk.c alone, all of which is one piece: what
  * a walk knows is in registers then.
  */
-#ifndef SYMBOLIZE_UNWIND_WALK_PAST_H
-#define SYMBOLIZE_UNWIND_WALK_PAST_H
+#ifndef SYMBOLIZE_UNWIND_WALK_AGAIN_H
+#define SYMBOLIZE_UNWIND_WALK_AGAIN_H
 
 #include "symbolize/unwind/arch.h"
 #include "symbolize/unwind/walk.h"
@@ -21,8 +21,8 @@ struct state {
 	uint64_t ip;
 	uint64_t slot;            /* where ip was loaded from; 0: nowhere */
 	struct frame_regs loaded; /* how the walk reached this frame, without values */
-	size_t past;              /* the first entry of the past that this walk may still come to */
-	unsigned root;            /* the number of the entry that was the past's root */
+	size_t ahead;   /* the first entry of the last stack that this walk may still reach */
+	unsigned root;  /* the number of the entry that was the root of the last stack */
 	bool inner;     /* the frame was interrupted at ip; else it called, and ip is next */
 	bool sp_unsure; /* what it called may have pushed something that nothing describes */
 };
@@ -51,7 +51,7 @@ static inline bool same_word(const struct state *state, uint64_t slot, uint64_t 
 	return (word & mask) == was;
 }
 
-/* Whether the step that led to an entry of the past would be taken again. */
+/* Whether the step that led to an entry of the last stack would be taken again. */
 static inline bool same_step(const struct state *state, const struct stack_entry *entry,
                              const struct frame_regs *regs)
 {
@@ -62,7 +62,7 @@ static inline bool same_step(const struct state *state, const struct stack_entry
 	        same_word(state, entry->slot + (uint64_t)regs->extra_at, UINT64_MAX, regs->extra));
 }
 
-/* Whether the walk is where the past one was, with the same registers. */
+/* Whether the walk is where the last walk was, with the same registers. */
 static inline bool same_state(const struct state *state, const struct stack_entry *entry,
                               const struct frame_regs *regs)
 {
@@ -71,25 +71,25 @@ static inline bool same_state(const struct state *state, const struct stack_entr
 	       state->regs[RULE_SP] == entry->slot + (uint64_t)regs->sp;
 }
 
-/* Enters the frames of the past's entries `from` to `to` - 1, and goes on to that of `to`. */
-static inline void past_take(struct state *state, size_t from, size_t to)
+/* Enters the frames of the last stack's entries `from` to `to` - 1, and goes on to that of `to`. */
+static inline void take_last(struct state *state, size_t from, size_t to)
 {
 	struct walk *walk = state->walk;
-	const struct past *past = &walk->past;
+	const struct last_stack *last = &walk->last;
 	size_t more = to - from - 1;
 
 	/* How this frame was come to is this walk's own. */
-	walk_add(state, past->entries[from].frame);
-	memcpy(walk->entries + walk->nr, past->entries + from + 1, more * sizeof(*past->entries));
-	memcpy(walk->regs + walk->nr, past->regs + from + 1, more * sizeof(*past->regs));
+	walk_add(state, last->entries[from].frame);
+	memcpy(walk->entries + walk->nr, last->entries + from + 1, more * sizeof(*last->entries));
+	memcpy(walk->regs + walk->nr, last->regs + from + 1, more * sizeof(*last->regs));
 	walk->nr += (unsigned)more;
-	state->slot = past->entries[to].slot;
-	state->loaded = past->regs[to];
+	state->slot = last->entries[to].slot;
+	state->loaded = last->regs[to];
 	state->ip = state->loaded.ra;
 	state->regs[RULE_FP] = state->loaded.fp;
 	state->regs[RULE_EXTRA] = state->loaded.extra;
 	state->regs[RULE_SP] = state->slot + (uint64_t)state->loaded.sp;
-	walk->nr_again = to + 1 == past->nr ? (unsigned)(more + 1) : 0;
+	walk->nr_again = to + 1 == last->nr ? (unsigned)(more + 1) : 0;
 	state->root = walk->nr;
 }
 
@@ -99,21 +99,21 @@ static inline void past_take(struct state *state, size_t from, size_t to)
  */
 static inline void steps_again(struct state *state)
 {
-	const struct past *past = &state->walk->past;
-	size_t i = state->past, from, room = state->walk->max - state->walk->nr;
+	const struct last_stack *last = &state->walk->last;
+	size_t i = state->ahead, from, room = state->walk->max - state->walk->nr;
 
-	while (i < past->nr && past->entries[i].slot < state->slot)
+	while (i < last->nr && last->entries[i].slot < state->slot)
 		i++;
-	state->past = from = i;
-	if (i == past->nr || !same_state(state, &past->entries[i], &past->regs[i]))
+	state->ahead = from = i;
+	if (i == last->nr || !same_state(state, &last->entries[i], &last->regs[i]))
 		return;
-	while (i + 1 < past->nr && i + 1 - from < room &&
-	       same_step(state, &past->entries[i + 1], &past->regs[i + 1]))
+	while (i + 1 < last->nr && i + 1 - from < room &&
+	       same_step(state, &last->entries[i + 1], &last->regs[i + 1]))
 		i++;
 	if (i == from)
 		return;
-	past_take(state, from, i);
-	state->past = i + 1;
+	take_last(state, from, i);
+	state->ahead = i + 1;
 }
 
 #endif
