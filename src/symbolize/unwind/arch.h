@@ -30,7 +30,7 @@ enum { ARCH_RESULT = 0 };      /* of a system call */
 #define ARCH_RECORD_BELOW    false /* the caller's frame does not begin behind that record */
 #define ARCH_CODE_STEP       1     /* instructions begin at multiples */
 #define ARCH_PLT_HEAD        0     /* bytes in which the head of a PLT pushes and has no rules */
-#define ARCH_HIDDEN_CALLER   false /* who called a leaf is in a register, and in no chain */
+#define ARCH_HIDDEN_CALLER   false /* the caller of a leaf is in a register, and in no call chain */
 #elif defined(__aarch64__)
 #define ARCH_MACHINE         EM_AARCH64
 enum { ARCH_FP = 29, ARCH_SP = 31, ARCH_EXTRA = 30, ARCH_RA = 30, ARCH_PC = 32, ARCH_REGS = 33 };

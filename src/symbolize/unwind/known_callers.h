@@ -3,8 +3,8 @@
  * above it.
  *
  * A recursion with large frames is deeper than a copy most of the time, and soon has little in
- * common with its last complete stack (chain.h). But it uses the same functions again, with frames
- * at the same places. So a stack that was cut is completed from all stacks that were seen.
+ * common with its last complete stack (stack_cache.h). But it uses the same functions again, with
+ * frames at the same places. So a stack that was cut is completed from all stacks that were seen.
  *
  * If a return address was seen below two different stacks, neither is trusted again. Stacks that
  * differ only in the place of a call within a function do not count as different: the last one is
@@ -15,7 +15,7 @@
 #ifndef SYMBOLIZE_UNWIND_KNOWN_CALLERS_H
 #define SYMBOLIZE_UNWIND_KNOWN_CALLERS_H
 
-#include "symbolize/unwind/chain.h"
+#include "symbolize/unwind/stack_cache.h"
 
 /* Holds 16,384 frames in 700 KiB. It is emptied when it is full. */
 struct known_callers;

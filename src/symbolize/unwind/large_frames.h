@@ -16,7 +16,7 @@
 #ifndef SYMBOLIZE_UNWIND_LARGE_FRAMES_H
 #define SYMBOLIZE_UNWIND_LARGE_FRAMES_H
 
-#include "symbolize/unwind/chain.h"
+#include "symbolize/unwind/stack_cache.h"
 
 struct large_frames;
 

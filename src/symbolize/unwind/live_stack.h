@@ -10,7 +10,7 @@
 #ifndef SYMBOLIZE_UNWIND_LIVE_STACK_H
 #define SYMBOLIZE_UNWIND_LIVE_STACK_H
 
-#include "symbolize/unwind/chain.h"
+#include "symbolize/unwind/stack_cache.h"
 #include "symbolize/modules/peer_memory.h"
 #include "symbolize/unwind/unwind.h"
 

@@ -13,7 +13,7 @@
 #define LARGEST_COPY 65528 /* bytes of stack; see perf_event_attr.sample_stack_user */
 #define RECORD_REST \
 	2048 /* bytes of a sample that are no stack: the largest copy is smaller by them */
-#define MAX_BEHIND_ROOT 4 /* frames of a chain that are no callers, which may follow its root */
+#define MAX_BEHIND_ROOT 4 /* frames that are no callers and may follow the root of a call chain */
 #define NR_ROOTS        256
 
 #define LIVE_MISSES 16      /* cut stacks that match nothing */
@@ -23,7 +23,7 @@ struct unwinder {
 	struct module_table *modules;
 	struct rule_cache *rules;        /* UNWIND_RULES */
 	struct libunwind_walker *walker; /* UNWIND_LIBUNWIND */
-	struct chain_table *chains;
+	struct stack_cache *stacks;
 	struct large_frames *large_frames;
 	struct known_callers *callers;
 	uint64_t looked; /* when the process was last looked at for a stack that matched nothing */
@@ -62,7 +62,7 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 	if (!unwinder)
 		return NULL;
 	unwinder->modules = modules;
-	unwinder->chains = chain_table_new();
+	unwinder->stacks = stack_cache_new();
 	unwinder->large_frames = large_frames_new(same_function, unwinder);
 	unwinder->callers = known_callers_new(same_function, unwinder);
 	unwinder->live = live_stack_new(module_table_memory(modules));
@@ -70,7 +70,7 @@ struct unwinder *unwinder_new(struct module_table *modules, enum unwind_engine e
 		unwinder->rules = rule_cache_new(modules);
 	else
 		unwinder->walker = libunwind_walker_new(modules);
-	if (!unwinder->chains || !unwinder->large_frames || !unwinder->callers || !unwinder->live ||
+	if (!unwinder->stacks || !unwinder->large_frames || !unwinder->callers || !unwinder->live ||
 	    (!unwinder->rules && !unwinder->walker)) {
 		unwinder_free(unwinder);
 		errno = ENOMEM;
@@ -85,7 +85,7 @@ void unwinder_free(struct unwinder *unwinder)
 		return;
 	rule_cache_free(unwinder->rules);
 	libunwind_walker_free(unwinder->walker);
-	chain_table_free(unwinder->chains);
+	stack_cache_free(unwinder->stacks);
 	large_frames_free(unwinder->large_frames);
 	known_callers_free(unwinder->callers);
 	live_stack_free(unwinder->live);
@@ -130,12 +130,12 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	chain_store(unwinder->chains, again->sample->tid,
-	            &(struct chain_news){.entries = again->entries,
-	                                 .regs = unwinder->rules ? again->regs : NULL,
-	                                 .nr = again->nr,
-	                                 .since = now,
-	                                 .seen = now});
+	stack_cache_store(unwinder->stacks, again->sample->tid,
+	                  &(struct new_stack){.entries = again->entries,
+	                                      .regs = unwinder->rules ? again->regs : NULL,
+	                                      .nr = again->nr,
+	                                      .since = now,
+	                                      .seen = now});
 	known_callers_learn(unwinder->callers, again->sample->tid, now, again->entries, again->nr,
 	                    0);
 }
@@ -146,7 +146,7 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
  */
 static bool live_is_due(struct unwinder *unwinder, pid_t tid)
 {
-	unsigned misses = chain_miss(unwinder->chains, tid);
+	unsigned misses = stack_cache_miss(unwinder->stacks, tid);
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	if ((misses & (misses - 1) && misses % LIVE_MISSES) && now < unwinder->looked + LIVE_EVERY)
@@ -195,14 +195,14 @@ static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t com
 	if (!walk->sample->time)
 		return true;
 	now = clock_ns(CLOCK_MONOTONIC);
-	if (chain_is_due(unwinder->chains, tid, now) &&
+	if (stack_cache_is_due(unwinder->stacks, tid, now) &&
 	    walk_again(unwinder, walk, walk->nr, &again)) {
 		same = same_beyond(unwinder, walk, &again, completed);
-		chain_looked(unwinder->chains, tid, now, same);
+		stack_cache_looked(unwinder->stacks, tid, now, same);
 		if (!same)
 			store_live(unwinder, &again);
 	}
-	return chain_is_believed(unwinder->chains, tid, walk->sample->time);
+	return stack_cache_is_believed(unwinder->stacks, tid, walk->sample->time);
 }
 
 /* Where the outermost frame that was found is larger than the copy. */
@@ -261,7 +261,7 @@ static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
 	/* A handler on its own stack looks the same wherever it interrupted a function. */
 	if (walk->other)
 		return walk->nr;
-	nr = chain_stitch(unwinder->chains, tid, time, &cut);
+	nr = stack_cache_stitch(unwinder->stacks, tid, time, &cut);
 	return nr > walk->nr ? nr : known_callers_append(unwinder->callers, tid, time, &cut);
 }
 
@@ -281,13 +281,13 @@ static void store_stack(struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct unwind_sample *sample = walk->sample;
 
-	chain_store(unwinder->chains, sample->tid,
-	            &(struct chain_news){.entries = walk->entries,
-	                                 .regs = unwinder->rules ? walk->regs : NULL,
-	                                 .nr = walk->nr,
-	                                 .same = walk->nr_again,
-	                                 .generation = space_generation(walk->space),
-	                                 .seen = walk->complete ? sample->time : 0});
+	stack_cache_store(unwinder->stacks, sample->tid,
+	                  &(struct new_stack){.entries = walk->entries,
+	                                      .regs = unwinder->rules ? walk->regs : NULL,
+	                                      .nr = walk->nr,
+	                                      .same = walk->nr_again,
+	                                      .generation = space_generation(walk->space),
+	                                      .seen = walk->complete ? sample->time : 0});
 	if (unwinder->any_cut && sample->tid > 0)
 		known_callers_learn(unwinder->callers, sample->tid, sample->time, walk->entries,
 		                    walk->nr, walk->nr_again);
@@ -391,10 +391,11 @@ unsigned unwinder_walk(struct unwinder *unwinder, const struct space *space,
 	};
 	unsigned i;
 
-	chain_prefetch(unwinder->chains, sample->tid, sample->stack,
-	               arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
+	stack_cache_prefetch(unwinder->stacks, sample->tid, sample->stack,
+	                     arch_sample_reg(sample->regs, ARCH_SP), sample->stack_size);
 	if (unwinder->rules)
-		walk.last = chain_last(unwinder->chains, sample->tid, space_generation(space));
+		walk.last =
+			stack_cache_last(unwinder->stacks, sample->tid, space_generation(space));
 	walk_run(unwinder, &walk);
 	*end = walk_end(unwinder, &walk);
 	if (*end == UNWIND_TRUNCATED)
@@ -451,7 +452,7 @@ bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsig
 
 void unwinder_forget(struct unwinder *unwinder, pid_t tid)
 {
-	chain_forget(unwinder->chains, tid);
+	stack_cache_forget(unwinder->stacks, tid);
 	large_frames_forget(unwinder->large_frames, tid);
 	known_callers_forget(unwinder->callers, tid);
 }

@@ -36,14 +36,14 @@ struct unwind_sample {
 	const unsigned char *stack; /* the bytes from the stack pointer upward */
 	size_t stack_size;          /* bytes really copied: up to what was asked for, or a page that
 	                               was never touched */
-	pid_t tid;                  /* whose previous chain may complete a cut stack */
+	pid_t tid;                  /* its last stack may complete a cut one */
 	uint64_t time;              /* of CLOCK_MONOTONIC, in ns; 0: the process may not be asked */
 	bool stack_full;            /* these are as many as were asked for */
 };
 
 enum unwind_end {
 	UNWIND_COMPLETE,  /* reached the start of the thread or process */
-	UNWIND_STITCHED,  /* cut, and completed from an earlier chain of the thread */
+	UNWIND_STITCHED,  /* cut, and completed from an earlier stack of the thread */
 	UNWIND_TRUNCATED, /* stopped early: stack cut, max reached, or no rule; callers are missing
 	                   */
 };
@@ -80,7 +80,7 @@ unsigned unwinder_find_root(struct unwinder *unwinder, const uint64_t *frames, u
 bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsigned nr,
                         enum stack_cut *why);
 
-/* A thread ended, or executed another program: forget its chain. */
+/* A thread ended, or executed another program: forget its stack. */
 void unwinder_forget(struct unwinder *unwinder, pid_t tid);
 
 struct unwind_stats {

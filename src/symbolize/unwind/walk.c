@@ -1,6 +1,6 @@
 /*
  * The walk by rules. What each special case is for was found by single-stepping programs beside a
- * shadow stack; without them one chain in a hundred is cut or wrong.
+ * shadow stack; without them one stack in a hundred is cut or wrong.
  */
 #include "symbolize/unwind/walk_again.h"
 

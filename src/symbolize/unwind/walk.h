@@ -4,7 +4,7 @@
 #ifndef SYMBOLIZE_UNWIND_WALK_H
 #define SYMBOLIZE_UNWIND_WALK_H
 
-#include "symbolize/unwind/chain.h"
+#include "symbolize/unwind/stack_cache.h"
 #include "symbolize/unwind/live_stack.h"
 #include "symbolize/unwind/rule.h"
 #include "symbolize/unwind/unwind.h"
