@@ -151,7 +151,7 @@ static bool has_many_samples(const struct hmb *hmb)
 	uint64_t sum = 0;
 
 	for (unsigned k = 0; k < hmb->nr_kinds; k++)
-		if (hmb->kinds[k].config.shape == HMB_SAMPLES)
+		if (hmb->kinds[k].config.content == HMB_SAMPLES)
 			sum += hmb_stored_lowest(hmb, k);
 	return sum >= enough;
 }

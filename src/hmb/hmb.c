@@ -175,7 +175,7 @@ static bool start_coding(const struct arena *arena, const struct hmb_kind *kind,
 {
 	const struct hmb_kind_config *config = &kind->config;
 
-	if (config->shape == HMB_SAMPLES) {
+	if (config->content == HMB_SAMPLES) {
 		if (!level->encoder)
 			level->encoder = malloc(sizeof(*level->encoder));
 		if (!level->encoder)
@@ -185,7 +185,7 @@ static bool start_coding(const struct arena *arena, const struct hmb_kind *kind,
 		if (kind->scale)
 			begin_counters(kind, level, bin);
 	}
-	if (config->shape == HMB_CALLS) {
+	if (config->content == HMB_CALLS) {
 		if (!level->calls)
 			level->calls = calloc(1, sizeof(*level->calls));
 		if (!level->calls)
@@ -233,7 +233,7 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	};
 	struct bin *bin;
 
-	bin = take(hmb, uses[k->config.shape], !l->open, kind, level, time);
+	bin = take(hmb, uses[k->config.content], !l->open, kind, level, time);
 	if (!bin)
 		return NULL;
 	bin->kind = (uint8_t)kind;

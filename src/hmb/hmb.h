@@ -37,7 +37,7 @@ struct call_requests;
 struct code_encoder;
 struct counter_scale;
 
-enum hmb_shape {
+enum hmb_content {
 	HMB_SAMPLES, /* coded samples with calling contexts, hmb_put() */
 	HMB_CALLS,   /* coded calls of instrumentation, hmb_put_call() */
 };
@@ -49,7 +49,7 @@ enum hmb_cause {
 };
 
 struct hmb_kind_config {
-	enum hmb_shape shape;
+	enum hmb_content content;
 	unsigned nr_counters;           /* HMB_SAMPLES: totals that every sample has; 0: none */
 	enum stream_owner stream_owner; /* HMB_SAMPLES */
 	unsigned time_shift;            /* times are stored in units of 1 << time_shift ns */

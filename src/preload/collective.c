@@ -361,13 +361,13 @@ static void initialized(struct visit *visit, const uintptr_t *a)
 	request_add(handle_at(comm_at(visit, a)[2], 0), &request, false);
 }
 
-#define FORM(form, function, shape, comm)                  \
+#define FORM(form, function, signature, comm)              \
 	const struct handler handler_COLLECTIVE_##form = { \
-		.after = (function), .at = {comm}, .volume = volume_##shape};
-#define FORMS(shape, comm)                        \
-	FORM(shape, blocking, shape, comm)        \
-	FORM(shape##_POSTED, posted, shape, comm) \
-	FORM(shape##_INIT, initialized, shape, comm)
+		.after = (function), .at = {comm}, .volume = volume_##signature};
+#define FORMS(signature, comm)                            \
+	FORM(signature, blocking, signature, comm)        \
+	FORM(signature##_POSTED, posted, signature, comm) \
+	FORM(signature##_INIT, initialized, signature, comm)
 
 FORMS(ALLGATHER, 6)
 FORMS(ALLGATHERV, 7)

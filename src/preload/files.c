@@ -146,17 +146,17 @@ static void split_end_after(struct visit *visit, const uintptr_t *a)
 const struct handler handler_SPLIT_END = {
 	.before = want_status, .after = split_end_after, .always = true, .status = 2};
 
-/* --- the shapes: with an offset the count comes one later ------------------------------------- */
+/* --- signatures: with an offset the count comes one later ------------------------------------- */
 
-#define FORMS(shape, request, count)                                         \
-	const struct handler handler_##shape = {.before = want_status,       \
-	                                        .after = transfer_ended,     \
-	                                        .kind = (request),           \
-	                                        .status = (count) + 2,       \
-	                                        .at = {count}};              \
-	const struct handler handler_##shape##_POSTED = {                    \
+#define FORMS(signature, request, count)                                     \
+	const struct handler handler_##signature = {.before = want_status,   \
+	                                            .after = transfer_ended, \
+	                                            .kind = (request),       \
+	                                            .status = (count) + 2,   \
+	                                            .at = {count}};          \
+	const struct handler handler_##signature##_POSTED = {                \
 		.after = transfer_posted, .kind = (request), .at = {count}}; \
-	const struct handler handler_##shape##_BEGIN = {                     \
+	const struct handler handler_##signature##_BEGIN = {                 \
 		.after = transfer_split, .kind = (request), .at = {count}};
 
 FORMS(READ, REQUEST_READ, 2)

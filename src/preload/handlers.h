@@ -1,5 +1,5 @@
 /*
- * Handlers do the work before and after a call. Calls with the same shape of arguments share a
+ * Handlers do the work before and after a call. Calls with the same signature share a
  * handler. See mpi_calls.def.
  */
 #ifndef PRELOAD_HANDLERS_H
@@ -10,7 +10,7 @@
 #include "preload/preload.h"
 #include "preload/requests.h"
 
-#define CALL(name, nr, class, shape, large) extern const struct handler handler_##shape;
+#define CALL(name, nr, class, signature, large) extern const struct handler handler_##signature;
 #include "preload/mpi_calls.def"
 #undef CALL
 

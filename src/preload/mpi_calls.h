@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#define CALL(name, nr, class, shape, large) CALL_##name,
+#define CALL(name, nr, class, signature, large) CALL_##name,
 enum mpi_call {
 #include "preload/mpi_calls.def"
 	NR_MPI_CALLS

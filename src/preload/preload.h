@@ -179,7 +179,7 @@ struct visit {
 	uintptr_t returns;
 	uint64_t enter, leave;
 	int result;
-	/* From before the call to behind it, as its shape needs. */
+	/* Kept from before the call to after it, where its signature needs this. */
 	const unsigned char *status;
 	struct request *request;
 	uintptr_t saved;
@@ -231,13 +231,13 @@ static inline void visit_request(struct visit *visit, enum call_part_kind kind, 
 	call_note_request(&thread->requests, fields, request);
 }
 
-/* --- shapes ----------------------------------------------------------------------------------- */
+/* --- signatures ------------------------------------------------------------------------------- */
 
 /*
- * The work before and after calls of one shape. before() may exchange arguments. after() runs only
- * if the call succeeded, unless `always` is set. Neither runs if the meaning of the library's
+ * The work before and after calls of one signature. before() may exchange arguments. after() runs
+ * only if the call succeeded, unless `always` is set. Neither runs if the meaning of the library's
  * arguments is unknown, unless `unknown` is set. The other members are parameters of the two:
- * shapes that differ only in the places of arguments share their functions.
+ * signatures that differ only in the places of arguments share their functions.
  */
 struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);

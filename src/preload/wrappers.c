@@ -4,8 +4,8 @@
 #define EXPORT __attribute__((visibility("default")))
 
 const struct call_info call_infos[NR_MPI_CALLS] = {
-#define CALL(name, nr, class, shape, large) \
-	{#name, &handler_##shape, CALL_##name, CLASS_##class, large},
+#define CALL(name, nr, class, signature, large) \
+	{#name, &handler_##signature, CALL_##name, CLASS_##class, large},
 #include "preload/mpi_calls.def"
 #undef CALL
 };
@@ -98,6 +98,6 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 		return record_##function##_##name(NAMES_##nr);                                     \
 	}
 
-#define CALL(name, nr, class, shape, large) CALL_(name, nr)
-#define CALL_(name, nr)                     WRAPPER(MPI, false, name, nr) WRAPPER(PMPI, true, name, nr)
+#define CALL(name, nr, class, signature, large) CALL_(name, nr)
+#define CALL_(name, nr)                         WRAPPER(MPI, false, name, nr) WRAPPER(PMPI, true, name, nr)
 #include "preload/mpi_calls.def"

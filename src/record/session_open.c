@@ -158,7 +158,7 @@ static void configure_calls(const struct record_config *config, struct hmb_confi
 	if (!config->calls.wanted)
 		return;
 	buffer->kinds[buffer->nr_kinds++] = (struct hmb_kind_config){
-		.shape = HMB_CALLS,
+		.content = HMB_CALLS,
 		.time_shift = 3,
 		.share = (size_t)((double)config->budget * config->calls.share),
 		.by_level = config->calls.policy != TRACE_POLICY_ALL,

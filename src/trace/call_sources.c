@@ -9,9 +9,9 @@ const struct call_source call_sources[NR_CALL_SOURCES] = {
 	{                                                                \
 		word, CALLS_MPI, CLASS_##class, REGION_LEAF, ROLE_##role \
 	}
-#define USER(word, shape, role)                                           \
-	{                                                                 \
-		word, CALLS_USER, CLASS_USER, REGION_##shape, ROLE_##role \
+#define USER(word, type, role)                                           \
+	{                                                                \
+		word, CALLS_USER, CLASS_USER, REGION_##type, ROLE_##role \
 	}
 
 static const struct region_traits traits[NR_TRACE_REGION_CLASSES + 1] = {

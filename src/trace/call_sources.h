@@ -20,7 +20,7 @@ struct call_source {
 };
 extern const struct call_source call_sources[NR_CALL_SOURCES];
 
-enum region_shape {
+enum region_type {
 	REGION_LEAF,   /* its calls contain no recorded calls */
 	REGION_AROUND, /* its calls may contain recorded calls, which are stored before them */
 	REGION_MARKER, /* its calls take no time */
@@ -41,7 +41,7 @@ struct region_traits {
 	const char *word; /* "point-to-point"; never NULL */
 	enum call_source_number source;
 	enum call_class policy_class;
-	enum region_shape shape;
+	enum region_type type;
 	enum region_role role;
 };
 

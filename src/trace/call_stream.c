@@ -34,23 +34,23 @@ struct call_stream {
 
 /* --- the first pass: regions, and requests without an end ------------------------------------- */
 
-static enum region_shape shape_of(const struct call_stream *stream, const struct call *call)
+static enum region_type type_of(const struct call_stream *stream, const struct call *call)
 {
 	const struct trace_region *region = trace_region(stream->index->trace, call->region);
 
-	return region ? region_traits(region->region_class)->shape : REGION_LEAF;
+	return region ? region_traits(region->region_class)->type : REGION_LEAF;
 }
 
 static bool is_region(const struct call_stream *stream, const struct call *call)
 {
-	return shape_of(stream, call) == REGION_AROUND;
+	return type_of(stream, call) == REGION_AROUND;
 }
 
 static bool is_point(const struct call_stream *stream, const struct call *call)
 {
-	enum region_shape shape = shape_of(stream, call);
+	enum region_type type = type_of(stream, call);
 
-	return shape == REGION_MARKER || shape == REGION_VALUE;
+	return type == REGION_MARKER || type == REGION_VALUE;
 }
 
 static int add_region(struct call_stream *stream, const struct call *call)

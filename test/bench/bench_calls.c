@@ -115,7 +115,7 @@ static void world_open(struct world *w)
 		.size = (size_t)64 << 20,
 		.nr_kinds = 1,
 		.max_path = 8,
-		.kinds[0] = {.shape = HMB_CALLS, .time_shift = 3},
+		.kinds[0] = {.content = HMB_CALLS, .time_shift = 3},
 	};
 	int fd;
 

@@ -134,7 +134,7 @@ static double one_share(size_t size)
 		.size = size,
 		.nr_kinds = 2,
 		.max_path = 8,
-		.kinds[1] = {.shape = HMB_CALLS, .time_shift = 3, .share = size / 2},
+		.kinds[1] = {.content = HMB_CALLS, .time_shift = 3, .share = size / 2},
 	};
 	struct hmb *hmb = hmb_new(&config);
 	struct call call = {.region = 7};

@@ -42,7 +42,7 @@ static void open_buffer(struct world *w, bool by_level)
 		.reserve_arg = w->tables,
 		.ledger = tables_ledger(w->tables),
 		.nr_kinds = 2,
-		.kinds[1] = {.shape = HMB_CALLS, .share = BUDGET / 2, .by_level = by_level},
+		.kinds[1] = {.content = HMB_CALLS, .share = BUDGET / 2, .by_level = by_level},
 		.max_path = 16,
 	};
 

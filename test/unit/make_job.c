@@ -205,7 +205,7 @@ static void rank_open(struct fake_job *job, struct rank *rank, const char *folde
 	config.ledger = tables_ledger(rank->tables);
 	config.kinds[0].time_shift = 6;
 	config.kinds[CALLS] = (struct hmb_kind_config){
-		.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = config.size / 2};
+		.content = HMB_CALLS, .time_shift = TIME_SHIFT, .share = config.size / 2};
 	rank->hmb = hmb_new(&config);
 	if (!rank->hmb)
 		die("no memory for the buffer");

@@ -1,6 +1,6 @@
 /*
  * Opaque records in a buffer, for what looks at its bins alone: put as samples are, and never read.
- * Kinds of them are of the shape HMB_SAMPLES.
+ * Kinds of them are of the content HMB_SAMPLES.
  */
 #ifndef TEST_RAW_RECORDS_H
 #define TEST_RAW_RECORDS_H

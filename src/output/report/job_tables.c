@@ -70,13 +70,13 @@ void put_call_row(struct table *table, const struct call_sums *sums, uint32_t re
 	const char *name = trace_region_name(sums->trace, region);
 	const struct region_traits *traits =
 		region_traits(trace_region(sums->trace, region)->region_class);
-	bool value = traits->shape == REGION_VALUE;
+	bool value = traits->type == REGION_VALUE;
 
 	table->columns = call_columns(value);
 	table_begin(table);
 	table_text(table, name);
 	table_text(table, traits->word);
-	put_sum(table, sum, traits->shape == REGION_MARKER);
+	put_sum(table, sum, traits->type == REGION_MARKER);
 	if (value)
 		put_values(table, &sum->values);
 	table_text(table, name);

@@ -44,8 +44,7 @@ static void put_titles(struct table *table)
 
 static bool is_value(const struct call_sums *sums, uint32_t region)
 {
-	return region_traits(trace_region(sums->trace, region)->region_class)->shape ==
-	       REGION_VALUE;
+	return region_traits(trace_region(sums->trace, region)->region_class)->type == REGION_VALUE;
 }
 
 /* Prints the table of regions that are values, or that of all other regions. */

@@ -4,7 +4,7 @@
 #include "preload/mpi_calls.h"
 
 static const struct fixed_region mpi_calls[NR_MPI_CALLS] = {
-#define CALL(name, nr, class, shape, large) {"MPI_" #name, TRACE_MPI_##class},
+#define CALL(name, nr, class, signature, large) {"MPI_" #name, TRACE_MPI_##class},
 #include "preload/mpi_calls.def"
 #undef CALL
 };

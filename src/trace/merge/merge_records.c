@@ -25,7 +25,7 @@ static int make_buffer(struct merge *merge)
 
 	for (uint32_t i = 0; i < merge->nr_events; i++)
 		config.kinds[i] = (struct hmb_kind_config){
-			.shape = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
+			.content = i == merge->calls ? HMB_CALLS : HMB_SAMPLES,
 			.time_shift = merge->events[i].time_shift,
 			.stream_owner = merge->counters.owner,
 		};

@@ -356,7 +356,7 @@ static struct hmb *make_buffer(size_t share)
 	return buffer_new((struct hmb_config){
 		.size = 64 << 10,
 		.nr_kinds = 2,
-		.kinds[1] = {.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = share},
+		.kinds[1] = {.content = HMB_CALLS, .time_shift = TIME_SHIFT, .share = share},
 		.max_path = 4});
 }
 

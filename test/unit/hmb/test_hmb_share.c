@@ -21,7 +21,7 @@ static void buffer_open(struct buffer *buffer, size_t share, bool by_level)
 		.size = SIZE,
 		.nr_kinds = 2,
 		.max_path = 8,
-		.kinds[1] = {.shape = HMB_CALLS, .share = share, .by_level = by_level},
+		.kinds[1] = {.content = HMB_CALLS, .share = share, .by_level = by_level},
 	});
 	buffer->next = 0;
 }

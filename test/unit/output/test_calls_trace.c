@@ -46,7 +46,7 @@ static void job_open(struct job *job)
 		0);
 	world_make_buffer(&job->w, (struct hmb_config){.nr_kinds = CALLS + 1,
 	                                               .max_path = MAX_DEPTH,
-	                                               .kinds[CALLS].shape = HMB_CALLS});
+	                                               .kinds[CALLS].content = HMB_CALLS});
 }
 
 /* Of a thread's calls: more than one record has, of some. */

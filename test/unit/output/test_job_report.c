@@ -133,7 +133,7 @@ static void open_with_calls(struct world *w)
 		.max_path = MAX_DEPTH,
 		.kinds = {{.time_shift = TIME_SHIFT},
 	                  {.time_shift = TIME_SHIFT},
-	                  [CALLS] = {.shape = HMB_CALLS}},
+	                  [CALLS] = {.content = HMB_CALLS}},
 	};
 
 	world_make_tables(w, 256 << 10);

@@ -74,7 +74,7 @@ static void job_open(struct made_job *job, unsigned nr_ranks)
 	describe_calls(job, nr_ranks);
 	world_make_buffer(&job->w, (struct hmb_config){.nr_kinds = CALLS + 1,
 	                                               .max_path = MAX_DEPTH,
-	                                               .kinds[CALLS].shape = HMB_CALLS});
+	                                               .kinds[CALLS].content = HMB_CALLS});
 }
 
 /* The trace of what was put so far. */

@@ -69,7 +69,7 @@ static void side_open(struct side *side, bool runs, size_t share)
 		.size = MEMORY,
 		.nr_kinds = 1,
 		.max_path = 8,
-		.kinds[0] = {.shape = HMB_CALLS, .time_shift = 3, .share = share},
+		.kinds[0] = {.content = HMB_CALLS, .time_shift = 3, .share = share},
 	};
 	int fd = -1;
 

@@ -42,7 +42,7 @@ static _Noreturn void record(const char *path)
 		.size = BUDGET,
 		.nr_kinds = 2,
 		.max_path = 1,
-		.kinds[1] = {.shape = HMB_CALLS, .share = BUDGET / 2}, /* holds them all */
+		.kinds[1] = {.content = HMB_CALLS, .share = BUDGET / 2}, /* holds them all */
 	};
 	struct hmb *hmb;
 	uint32_t number = 0;
