@@ -63,8 +63,12 @@ struct profile_config {
 	bool sampled_alone; /* exact totals of commands make neither rows nor scales */
 };
 
-#define PROFILE_NONE       UINT32_MAX
-#define PROFILE_NR_BUCKETS 8 /* levels above the floor; the last takes all higher ones */
+#define PROFILE_NONE UINT32_MAX
+/*
+ * Levels above the floor; the last takes all higher ones. In a recording in step they are levels of
+ * the ticks, which are the same for all CPUs.
+ */
+#define PROFILE_NR_BUCKETS 8
 
 struct profile_class {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
@@ -157,6 +161,8 @@ struct profile {
 	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */
 	bool has_all;         /* every occurrence of the event is a sample */
 	bool in_step;         /* all CPUs were sampled at the same instants */
+	/* In step: the number of samples in the tick of a sample, on average over all samples. */
+	double samples_in_tick;
 };
 
 /* NULL with errno: ENOMEM, EBADMSG where the trace's records make no sense. */
@@ -206,9 +212,9 @@ double profile_exact_factor(const struct profile *profile);
 double profile_unmet_variance(const struct profile *profile);
 
 /*
- * Whether the levels of the buffer, each of which samples the whole run evenly, tell different
- * things of a row: then the samples march in step with the program and neither weight nor error is
- * to be believed. Rows with few samples are never blamed.
+ * Whether the levels, each of which samples the whole run evenly, tell different things of a row:
+ * then the samples march in step with the program and neither weight nor error is to be believed.
+ * Rows with few samples are never blamed.
  */
 bool profile_in_lockstep(const struct profile *profile, const struct profile_row *row);
 

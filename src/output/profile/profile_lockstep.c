@@ -54,18 +54,21 @@ static void weigh_bucket(struct evidence *evidence, double in_row, double in_all
  * row would differ as chance has it, and the statistic would follow a chi-square distribution with
  * nr - 1 degrees of freedom. Evenly spaced samples of programs with phases differ less than that.
  * The distribution's cube root is nearly normal (Wilson and Hilferty, 1931).
+ *
+ * In a recording in step, samples of one tick may depend on each other and count as one.
  */
 bool profile_in_lockstep(const struct profile *profile, const struct profile_row *row)
 {
 	double share = (double)row->samples / (double)profile->samples, spread, deviation;
+	double samples = fmax(profile->samples_in_tick, 1); /* that count as one */
 	struct evidence evidence = {0};
 
 	if (profile->has_all || row->name == PROFILE_NONE || !profile->samples || share < MIN_SHARE)
 		return false;
 	for (unsigned i = 0; i < PROFILE_NR_BUCKETS; i++)
 		if (profile->buckets[i])
-			weigh_bucket(&evidence, bucket_samples(profile, row, i),
-			             (double)profile->buckets[i], share);
+			weigh_bucket(&evidence, bucket_samples(profile, row, i) / samples,
+			             (double)profile->buckets[i] / samples, share);
 	if (evidence.nr < 2 || evidence.farthest < MIN_DISTANCE)
 		return false;
 	spread = 2.0 / (9.0 * (evidence.nr - 1));

@@ -1,6 +1,7 @@
 /* Adds up samples, batch by batch: those of one wait together for the memory that each needs. */
 #include "output/profile/profile_build.h"
 
+#include "hmb/lambda.h"
 #include "trace/read_ahead.h"
 
 #include <errno.h>
@@ -19,11 +20,37 @@ struct target {
 	uint32_t row;
 };
 
+static void end_tick(struct tick_sizes *sizes)
+{
+	sizes->squares += (double)sizes->nr * (double)sizes->nr;
+	sizes->nr = 0;
+}
+
+/*
+ * The bucket of a sample. CPUs number their samples from different starts, so that samples of one
+ * tick have different levels in the buffer. What a program in lockstep does is told by the number
+ * of the tick.
+ */
+static uint32_t bucket_of(struct builder *builder, const struct trace_sample *sample)
+{
+	struct tick_sizes *sizes = &builder->tick_sizes;
+	uint64_t tick;
+
+	if (!ticks_known(&builder->bars.ticks))
+		return clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
+	tick = ticks_at(&builder->bars.ticks, sample->time);
+	if (tick != sizes->tick)
+		end_tick(sizes);
+	sizes->tick = tick;
+	sizes->nr++;
+	return clamped(lambda(tick), PROFILE_NR_BUCKETS);
+}
+
 static int add_sample(struct builder *builder, const struct trace_sample *sample,
                       const struct target *target)
 {
 	struct profile *profile = builder->profile;
-	uint32_t bucket = clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
+	uint32_t bucket = bucket_of(builder, sample);
 	bool summed = target->sum != PROFILE_NONE;
 	struct profile_row *row = &profile->rows[target->row];
 	uint32_t thread = clamped(sample->thread, builder->nr_threads);
@@ -200,6 +227,9 @@ int builder_add_samples(struct builder *builder)
 	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
 	if (!err)
 		err = add_all(builder, ahead);
+	end_tick(&builder->tick_sizes);
+	if (profile->samples)
+		profile->samples_in_tick = builder->tick_sizes.squares / (double)profile->samples;
 	read_ahead_free(ahead);
 	return err;
 }

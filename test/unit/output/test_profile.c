@@ -584,6 +584,54 @@ static void chance_and_phases_are_no_lockstep(void **state)
 	}
 }
 
+/* CPUs are sampled at the same instants, and number their samples from different starts. */
+static void put_tick(struct world *w, unsigned tick, uint32_t leaf)
+{
+	for (uint32_t cpu = 0; cpu < 16; cpu++) {
+		struct hmb_sample sample = {
+			.time = tick * base_periods[0],
+			.step = 97081,
+			.cpu = cpu,
+			.leaf = frame_make(2, leaf),
+			.level = lambda(tick + cpu),
+		};
+
+		hmb_put(w->hmb, &sample);
+	}
+}
+
+/* Every second instant meets the same function, at which half of the CPUs are on a high level. */
+static void lockstep_of_all_cpus_is_noticed(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, 1 << 20);
+	for (unsigned tick = 1; tick <= 1000; tick++)
+		put_tick(&w, tick, tick % 2 ? 1 : 2);
+	assert_int_equal(rows_in_lockstep(&w), 0);
+	tables_run(w.tables)->grid = base_periods[0];
+	assert_int_equal(rows_in_lockstep(&w), 2);
+	world_close(&w);
+}
+
+/* Where all CPUs do the same at a time, chance has as many turns as there are instants. */
+static void cpus_that_work_together_are_no_lockstep(void **state)
+{
+	struct world w;
+
+	(void)state;
+	for (unsigned run = 0; run < 20; run++) {
+		world_open(&w, 1 << 20);
+		w.seed = run;
+		for (unsigned tick = 1; tick <= 1000; tick++)
+			put_tick(&w, tick, rnd(&w, 10) < 3);
+		tables_run(w.tables)->grid = base_periods[0];
+		assert_int_equal(rows_in_lockstep(&w), 0);
+		world_close(&w);
+	}
+}
+
 /* Each threshold, from both sides: of chance, of distance, of shares and of what is expected. */
 static void evidence_is_weighed(void **state)
 {
@@ -838,6 +886,8 @@ int main(void)
 		cmocka_unit_test(turns_of_threads_are_runs),
 		cmocka_unit_test(lockstep_is_noticed),
 		cmocka_unit_test(chance_and_phases_are_no_lockstep),
+		cmocka_unit_test(lockstep_of_all_cpus_is_noticed),
+		cmocka_unit_test(cpus_that_work_together_are_no_lockstep),
 		cmocka_unit_test(evidence_is_weighed),
 		cmocka_unit_test(what_was_counted_in_full_is_certain),
 		cmocka_unit_test(what_was_not_sampled_is_a_row),
