@@ -194,6 +194,13 @@ size_t shm_image_room(const struct shm_image *image)
 	return (size_t)shm.f_bavail * shm.f_frsize;
 }
 
+uint64_t shm_image_taken(const struct shm_image *image)
+{
+	struct stat stat;
+
+	return fstat(image->fd, &stat) ? 0 : (uint64_t)stat.st_blocks * 512;
+}
+
 int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
 {
 	int err = 0;

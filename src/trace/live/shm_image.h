@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define SHM_IMAGE_FOLDER "/dev/shm"
 
@@ -33,6 +34,9 @@ int shm_image_create(struct shm_image *image, size_t size, const char *trace_pat
 
 /* Bytes that could be reserved now, by anybody. */
 size_t shm_image_room(const struct shm_image *image);
+
+/* Bytes of memory that the image's file takes: what was never usable takes none. */
+uint64_t shm_image_taken(const struct shm_image *image);
 
 /* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
 int shm_image_reserve(struct shm_image *image, size_t offset, size_t size);

@@ -320,6 +320,21 @@ int tables_check(const struct tables *tables)
 	return tables_string_at(tables, end - 1)[0] ? -EBADMSG : 0;
 }
 
+/*
+ * A small file can claim to hold gigabytes of bins, and memory for them would be allocated when
+ * they are read. Bins that a recorder took have memory.
+ */
+static int check_taken(struct tables *tables)
+{
+	struct arena arena;
+
+	arena_init(&arena, tables_arena(tables), tables_budget(tables));
+	return (uint64_t)tables_ledger(tables)->nr_bins << arena.bin_shift >
+	                       shm_image_taken(&tables->image)
+	               ? -EBADMSG
+	               : 0;
+}
+
 struct tables *tables_recover(const char *trace_path)
 {
 	struct tables *tables = calloc(1, sizeof(*tables));
@@ -336,6 +351,8 @@ struct tables *tables_recover(const char *trace_path)
 	err = tables_check_layout(tables);
 	if (!err)
 		err = tables_check(tables);
+	if (!err)
+		err = check_taken(tables);
 	if (!err)
 		return tables;
 out:

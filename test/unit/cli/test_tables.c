@@ -379,6 +379,7 @@ static void an_image_that_lies_is_refused(void **state)
 		{offsetof(struct image_header, nr[TRACE_STRINGS]), 3},
 		{ledger + offsetof(struct hmb_ledger, nr_kinds), HMB_MAX_KINDS + 1},
 		{ledger + offsetof(struct hmb_ledger, nr_reductions), HMB_MAX_REDUCTIONS + 1},
+		{ledger + offsetof(struct hmb_ledger, nr_bins), 1 << 30},
 	};
 	struct place *place = *state;
 	char image[PATH_MAX];
