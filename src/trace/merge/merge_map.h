@@ -34,8 +34,9 @@ struct merge_input {
 struct merge_map {
 	struct tables *tables;
 	struct clocks *clocks;
-	struct map64 modules, comms, regions; /* by hash */
-	struct map64 streams;                 /* by event and CPU */
+	uint32_t event_streams[TABLES_MAX_EVENTS]; /* one of each event, + 1; 0: none yet */
+	struct map64 modules, comms, regions;      /* by hash */
+	struct map64 streams;                      /* by event and CPU */
 	struct map64 frames; /* the input that a frame was seen in first << 16 | its module there */
 	uint32_t nr_modules, nr_cpus; /* with a number of their own each */
 	struct cpu_block *blocks;

@@ -86,24 +86,17 @@ static struct trace_stream *make_stream(struct merge_map *map, uint32_t event, u
 	if (map64_add(&map->streams, stream_key(event, cpu), number))
 		return NULL;
 	to = tables_add_stream(map->tables);
-	if (to)
-		*to = (struct trace_stream){event, cpu, base_period, 0, 0};
-	else
+	if (!to) {
 		map64_remove(&map->streams, stream_key(event, cpu));
+		return NULL;
+	}
+	*to = (struct trace_stream){event, cpu, base_period, 0, 0};
+	if (!map->event_streams[event])
+		map->event_streams[event] = number + 1;
 	return to;
 }
 
 /* If there is no room for a CPU, its losses are counted for another one. */
-static struct trace_stream *any_stream(const struct merge_map *map, uint32_t event)
-{
-	struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = tables_stream(map->tables, i)); i++)
-		if (stream->event == event)
-			break;
-	return stream;
-}
-
 static void add_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
                        const struct trace_stream *from)
 {
@@ -112,30 +105,40 @@ static void add_stream(struct merge_map *map, uint32_t event, uint32_t cpu,
 	if (!to)
 		to = make_stream(map, event, cpu, from->base_period);
 	if (!to)
-		to = any_stream(map, event);
+		to = tables_stream(map->tables, map->event_streams[event] - 1);
 	if (!to)
 		return;
 	to->lost += from->lost;
 	to->throttled += from->throttled;
 }
 
+/* Adds a stream of all CPUs. The losses are counted for the first one. */
+static void add_to_all(struct merge_map *map, const struct merge_input *input, uint32_t event,
+                       const struct trace_stream *from)
+{
+	const struct trace_stream empty = {.base_period = from->base_period};
+
+	for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++)
+		add_stream(map, event, input->cpus.first + cpu, cpu ? &empty : from);
+}
+
 void merge_map_streams(struct merge_map *map, struct merge_input *input)
 {
+	bool has_all[TABLES_MAX_EVENTS] = {false}; /* CPUs of the input, by event */
 	const struct trace_stream *stream;
 
 	input->cpus = find_block(map, input);
 	for (uint32_t i = 0; (stream = trace_stream(input->trace, i)); i++) {
 		bool any = stream->cpu == TRACE_ANY_CPU;
-		struct trace_stream from = *stream;
+		uint32_t event;
 
 		if (!trace_event(input->trace, stream->event))
 			continue;
-		for (uint32_t cpu = 0; cpu < input->cpus.nr; cpu++) {
-			if (!any && cpu != stream->cpu)
-				continue;
-			add_stream(map, input->kinds[stream->event], input->cpus.first + cpu,
-			           &from);
-			from.lost = from.throttled = 0;
-		}
+		event = input->kinds[stream->event];
+		if (any && !has_all[event])
+			add_to_all(map, input, event, stream);
+		else if (any || stream->cpu < input->cpus.nr)
+			add_stream(map, event, input->cpus.first + (any ? 0 : stream->cpu), stream);
+		has_all[event] |= any;
 	}
 }
