@@ -81,9 +81,9 @@ const char *bounds_strerror(int errnum, char text[BOUNDS_TEXT_SIZE])
 
 /* --- output ----------------------------------------------------------------------------------- */
 
-static uint64_t most_output(const struct bounds_output *output)
+uint64_t bounds_output_room(uint64_t traces_size)
 {
-	const uint64_t most = output->traces_size * BOUNDS_OUTPUT_PER_BYTE;
+	const uint64_t most = traces_size * BOUNDS_OUTPUT_PER_BYTE;
 
 	return most > BOUNDS_OUTPUT ? most : BOUNDS_OUTPUT;
 }
@@ -103,18 +103,22 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-static _Noreturn void end_there(const struct bounds_output *output)
+void bounds_say_output(const char *name, uint64_t traces_size)
 {
-	const char *quote = output->name ? "'" : "";
+	const char *quote = name ? "'" : "";
 	char most[TEXT_SIZE];
 
+	text_bytes(most, bounds_output_room(traces_size));
+	say("cannot write %s%s%s: more than %s is the limit for a trace of this size, see LIMITS "
+	    "in adaptrace-trace(5)",
+	    quote, name ? name : "to standard output", quote, most);
+}
+
+static _Noreturn void end_there(const struct bounds_output *output)
+{
 	if (output->give_up)
 		output->give_up(output->arg);
-	text_bytes(most, most_output(output));
-	say("cannot write %s%s%s: more than %s is the limit for a trace of this size, see LIMITS "
-	    "in "
-	    "adaptrace-trace(5)",
-	    quote, output->name ? output->name : "to standard output", quote, most);
+	bounds_say_output(output->name, output->traces_size);
 	_exit(1);
 }
 
@@ -122,7 +126,7 @@ static ssize_t write_bounded(void *cookie, const char *data, size_t size)
 {
 	struct bounds_output *output = cookie;
 
-	if (size > most_output(output) - output->written)
+	if (size > bounds_output_room(output->traces_size) - output->written)
 		end_there(output);
 	output->written += size;
 	return write_all(output->fd, data, size) ? 0 : (ssize_t)size;

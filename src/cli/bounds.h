@@ -44,6 +44,10 @@ struct bounds_output {
 	void (*give_up)(void *arg); /* removes what was written; NULL: it stays */
 	void *arg;
 };
+/* The bytes that it takes. */
+uint64_t bounds_output_room(uint64_t traces_size);
+/* Says that an output would take more. name: NULL for standard output. */
+void bounds_say_output(const char *name, uint64_t traces_size);
 /* A stream to it, which leaves its descriptor open when it is closed. NULL with errno. */
 FILE *bounds_stream(struct bounds_output *output);
 /* Makes standard output such an output. */

@@ -270,6 +270,8 @@ static void complain(const struct convert_output *output, const char *name, cons
 		    is_own_folder(name) ? "holds more than an archive" : "is no folder");
 	else if (err == -EEXIST)
 		say_it_exists(name);
+	else if (err == -EFBIG && output->converter->to_folder)
+		bounds_say_output(name, output->trace_size);
 	else if (is_standard(name) && access(scratch, W_OK | X_OK))
 		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",
 		    scratch, strerror(errno));
@@ -298,6 +300,7 @@ int convert_output_write(const struct convert_output *output, struct conversion 
 	progress_begin(&writing.progress, has_to_clean_up(name), output->quiet);
 	conversion->tick = writing_tick;
 	conversion->arg = &writing;
+	conversion->room = bounds_output_room(output->trace_size);
 	if (output->converter->to_folder)
 		err = to_named_folder(&writing, conversion);
 	else if (is_standard(name))

@@ -34,6 +34,11 @@ ends() { # at its limit
 	[ "$1 $2" = "1 within" ] || fail "$*: $(cat said)"
 	one_complaint said 'more than 953.7 MiB is the limit for a trace of this size' || fail "$(cat said)"
 }
+of_folder() { # a conversion that is checked by its folder as well
+	passes "$@"
+	[ "$(du -sm x-otf2 2>/dev/null | cut -f1)" -lt 900 ] || fail "$*: $(du -sm x-otf2)"
+	rm -rf x-otf2
+}
 passes() {
 	set -- $(bounded "$@") "$@"
 	[ "$2" = within ] && [ "$1" -le 1 ] || fail "$*: $(cat said)"
@@ -58,6 +63,27 @@ for trace in cycle.atr inlined.atr ends.atr; do
 	for format in chrome speedscope flamegraph callgrind pprof firefox; do
 		passes convert -q --$format -o - $trace
 	done
+done
+
+craft marks.atr depth=3 samples=10 name=60000 calls=30000
+craft mpi.atr depth=1500 samples=1000 name=60000 calls=20000 class=1 regions=1000 spread=1
+for trace in deep.atr cycle.atr inlined.atr marks.atr mpi.atr; do
+	for events in contexts enter-leave; do
+		[ $events$trace != enter-leave$trace ] || [ "${trace#m}" != "$trace" ] || continue
+		! "$ADAPTRACE" convert --help | grep -q -e --otf2 ||
+			of_folder convert -q --otf2 --otf2-events=$events -o x-otf2 $trace
+	done
+done
+
+for kind in "depth=1500 samples=3000 name=60000 spread=1" "depth=100 samples=40 cycle=1" \
+	"depth=300 leaves=300 samples=600 name=30000 inlined=128" "modules=4000 name=60000" \
+	"samples=2000 threads=3000 name=60000" "name=60000 calls=20000 class=1 regions=1000" \
+	"samples=100 streams=4000"; do
+	craft one.atr $kind seed=1
+	craft two.atr $kind seed=2
+	passes merge -o both.atr one.atr two.atr
+	[ "$(wc -c <both.atr)" -lt 20000000 ] || fail "$kind: $(wc -c <both.atr) bytes"
+	rm -f both.atr
 done
 
 # The limit is the kernel's to keep.

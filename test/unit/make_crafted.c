@@ -11,16 +11,21 @@
  *     spread     1: stacks of each depth up to that
  *
  *     ends       1: names are ends of one long string, so that each is another one
+ *     regions    that calls alternate between        calls      in them, one in another up to 100
+ *     class      of the regions                      streams    each on all of very many CPUs
+ *     seed       of the run: merge takes those of several
  */
 int make_trace(int argc, char **argv);
 #define main make_trace
 #include "make_trace.c"
 #undef main
 
+#include "hmb/call.h"
 #include "seal.h"
 
 static unsigned depth = 1, samples = 1, leaves = 1, threads = 1, name = 10, cycle, inlined,
-		modules = 3, overlap, spread, ends;
+		modules = 3, overlap, spread, ends, regions = 1, calls, class = TRACE_MARKER,
+		streams, seed;
 
 static const struct {
 	const char *key;
@@ -28,7 +33,8 @@ static const struct {
 } keys[] = {
 	{"depth", &depth},     {"samples", &samples}, {"leaves", &leaves},   {"threads", &threads},
 	{"name", &name},       {"cycle", &cycle},     {"inlined", &inlined}, {"modules", &modules},
-	{"overlap", &overlap}, {"spread", &spread},   {"ends", &ends},
+	{"overlap", &overlap}, {"spread", &spread},   {"ends", &ends},       {"regions", &regions},
+	{"calls", &calls},     {"class", &class},     {"streams", &streams}, {"seed", &seed},
 };
 
 static void take(const char *argument)
@@ -70,6 +76,25 @@ static void put_samples(struct run *run)
 	}
 	run->n = samples;
 	free(path);
+}
+
+static void put_calls(struct run *run)
+{
+	enum { NESTED = 100 };
+
+	for (unsigned i = 0; i < calls; i++) {
+		unsigned inside = NESTED - 1 - i % NESTED;
+		uint64_t start = 20000000 + (uint64_t)(i / NESTED) * 2 * NESTED;
+		struct call call = {
+			.enter = (start + inside) << TIME_SHIFT,
+			.leave = (start + 2 * NESTED - inside) << TIME_SHIFT,
+			.thread = i / NESTED % threads,
+			.region = i % regions,
+			.depth = inside,
+		};
+
+		hmb_put_call(run->hmb, NR_EVENTS, 0, &call);
+	}
 }
 
 /* Each node is called by the one before it in its bin, and the first by the last. */
@@ -121,6 +146,32 @@ static void name_threads(struct changed_trace *trace, uint32_t at)
 		entries[i].comm = name_of(at, i);
 	change_section(trace, TRACE_THREADS, entries, threads * sizeof(*entries));
 	free(entries);
+}
+
+static void name_regions(struct changed_trace *trace, uint32_t at)
+{
+	struct trace_region *entries = calloc(regions, sizeof(*entries));
+
+	for (unsigned i = 0; i < regions; i++)
+		entries[i] = (struct trace_region){.name = name_of(at, i), .region_class = class};
+	change_section(trace, TRACE_REGIONS, entries, calls ? regions * sizeof(*entries) : 0);
+	free(entries);
+}
+
+/* Readers believe in 65535 CPUs. */
+static void add_streams(struct changed_trace *trace)
+{
+	struct trace_stream *entries = calloc(streams, sizeof(*entries));
+	struct trace_run *entry = (void *)bytes_of(trace, TRACE_RUN, 0);
+
+	for (unsigned i = 0; i < streams; i++)
+		entries[i] = (struct trace_stream){
+			.event = i % NR_EVENTS, .cpu = TRACE_ANY_CPU, .base_period = 1000 + i};
+	entry->nr_cpus = UINT16_MAX;
+	change_section(trace, TRACE_RUN, entry, sizeof(*entry));
+	change_section(trace, TRACE_STREAMS, entries, streams * sizeof(*entries));
+	free(entries);
+	free(entry);
 }
 
 static void name_modules(struct changed_trace *trace, uint32_t at)
@@ -220,8 +271,11 @@ int main(int argc, char **argv)
 	run.path = argv[1];
 	run.nr_threads = threads;
 	run.max_path = depth + 1;
+	run.calls = calls;
 	run_open(&run, (size_t)64 << 20);
+	tables_run(run.tables)->seed = seed;
 	put_samples(&run);
+	put_calls(&run);
 	if (cycle)
 		close_cycle(&run);
 	run_write(&run);
@@ -231,6 +285,9 @@ int main(int argc, char **argv)
 	name_threads(&trace, at);
 	name_modules(&trace, at + name + 1);
 	name_functions(&trace, at);
+	name_regions(&trace, at);
+	if (streams)
+		add_streams(&trace);
 	if (overlap)
 		lay_over(&trace);
 	if (!change_end(&trace))

@@ -32,6 +32,7 @@ struct run {
 	unsigned nr_names, nr_comms, nr_threads;
 	unsigned nr_tids;  /* 0: as many */
 	unsigned max_path; /* 0: MAX_PATH */
+	bool calls;        /* there are some, of kind NR_EVENTS */
 	struct tables *tables;
 	struct hmb *hmb;
 	uint64_t seed, n;
@@ -77,6 +78,9 @@ static void describe(struct run *run)
 			*tables_add_stream(t) = (struct trace_stream){
 				.event = k, .cpu = cpu, .base_period = base_periods[k] + cpu};
 	}
+	if (run->calls)
+		*tables_add_event(t) = (struct trace_event){.name = tables_string(t, "calls"),
+		                                            .unit = TRACE_CALLS};
 	for (uint16_t i = 0; i < 3; i++) {
 		struct trace_module *module = tables_module(t, i);
 
@@ -93,7 +97,8 @@ static void describe(struct run *run)
 
 static void run_open(struct run *run, size_t budget)
 {
-	struct hmb_config config = {.size = budget, .nr_kinds = NR_EVENTS, .truncated_frame = 1};
+	struct hmb_config config = {
+		.size = budget, .nr_kinds = NR_EVENTS + run->calls, .truncated_frame = 1};
 
 	if (!run->nr_tids)
 		run->nr_tids = run->nr_threads;
@@ -106,6 +111,8 @@ static void run_open(struct run *run, size_t budget)
 	describe(run);
 	for (unsigned k = 0; k < NR_EVENTS; k++)
 		config.kinds[k].time_shift = TIME_SHIFT;
+	config.kinds[NR_EVENTS] = (struct hmb_kind_config){
+		.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = budget / 2};
 	config.memory = tables_arena(run->tables);
 	config.ledger = tables_ledger(run->tables);
 	run->hmb = hmb_new(&config);

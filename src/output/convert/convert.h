@@ -22,6 +22,7 @@ struct conversion {
 	const struct selection *selection; /* of formats for one; NULL: all of the run */
 	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
 	const char *scratch; /* a folder with room for the samples: see spool.h */
+	uint64_t room;       /* bytes that a folder may take; a larger one is -EFBIG; 0: any */
 	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/*
 	 * Called from time to time with the share that is done. If it returns not 0, the conversion

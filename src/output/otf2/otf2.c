@@ -40,10 +40,18 @@ static OTF2_ErrorCode say_nothing(void *data, const char *file, uint64_t line, c
 	return code;
 }
 
-static OTF2_FlushType always_flush(void *data, OTF2_FileType type, OTF2_LocationRef location,
-                                   void *caller, bool final)
+/*
+ * The library calls this before it writes a full chunk, and at the end of each file, whose last
+ * chunk is not counted. Other files than those of events are counted by their texts.
+ */
+static OTF2_FlushType count_flush(void *data, OTF2_FileType type, OTF2_LocationRef location,
+                                  void *caller, bool final)
 {
-	(void)data, (void)type, (void)location, (void)caller, (void) final;
+	struct archive *archive = data;
+
+	(void)location, (void)caller;
+	if (type == OTF2_FILETYPE_EVENTS && !final)
+		otf2_took(archive, EVENT_CHUNK);
 	return OTF2_FLUSH;
 }
 
@@ -141,10 +149,10 @@ static void write_local_definitions(struct archive *archive)
 
 static void write_archive(struct archive *archive)
 {
-	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = always_flush};
+	static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = count_flush};
 
 	otf2_check(archive, OTF2_Archive_SetSerialCollectiveCallbacks(archive->otf2));
-	otf2_check(archive, OTF2_Archive_SetFlushCallbacks(archive->otf2, &flush, NULL));
+	otf2_check(archive, OTF2_Archive_SetFlushCallbacks(archive->otf2, &flush, archive));
 	otf2_check(archive, OTF2_Archive_SetCreator(archive->otf2, "adaptrace " ADAPTRACE_VERSION));
 	write_properties(archive);
 	otf2_write_events(archive);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 {
@@ -17,6 +18,15 @@ void otf2_check(struct archive *archive, OTF2_ErrorCode code)
 	                                                                                  : -EIO;
 	if (archive->err == -EIO && errno == ENOSPC) /* not all of its calls have a code for it */
 		archive->err = -ENOSPC;
+}
+
+void otf2_took(struct archive *archive, uint64_t bytes)
+{
+	const uint64_t room = archive->conversion->room;
+
+	archive->taken += bytes;
+	if (room && archive->taken > room && !archive->err)
+		archive->err = -EFBIG;
 }
 
 void otf2_tick(struct archive *archive)
@@ -43,6 +53,7 @@ uint32_t otf2_add_string(struct archive *archive, const char *text)
 		free(copy);
 		return 0;
 	}
+	otf2_took(archive, strlen(copy));
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteString(archive->definitions,
 	                                                     archive->nr_strings, copy));
 	free(copy);
@@ -79,6 +90,7 @@ void otf2_write_marker(struct archive *archive, uint64_t time, uint32_t location
 {
 	bool all = location == PLAN_NONE;
 
+	otf2_took(archive, strlen(text));
 	if (open_markers(archive))
 		otf2_check(archive,
 		           OTF2_MarkerWriter_WriteMarker(archive->markers, time, 0, all ? 0 : 1,

@@ -38,6 +38,7 @@ struct archive {
 	OTF2_MarkerWriter *markers; /* NULL: none yet */
 	struct map64 strings;       /* OTF2's number by the trace's */
 	uint32_t nr_strings;
+	uint64_t taken;      /* bytes of events and texts that were written */
 	uint64_t *nr_events; /* by location */
 	struct otf2_calls *nr_calls;
 	uint64_t nr_moments; /* of calls, seen so far */
@@ -79,6 +80,8 @@ static inline uint32_t otf2_unknown_callers(const struct archive *archive)
 
 /* Keeps the error of an OTF2 call, unless an earlier one was kept. */
 void otf2_check(struct archive *archive, OTF2_ErrorCode code);
+/* Counts bytes that were written. More than the conversion has room for are an error. */
+void otf2_took(struct archive *archive, uint64_t bytes);
 /* Calls convert_tick(), unless there was an error. */
 void otf2_tick(struct archive *archive);
 /* Whether there was an error. A NULL pointer counts as one. */

@@ -16,6 +16,7 @@
 #include "base/array.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_MOVED 4096 /* functions of a path that is told from a call on */
@@ -231,8 +232,8 @@ static void write_value(struct location *location, const struct call_moment *mom
 static void write_point(struct location *location, const struct call_moment *moment)
 {
 	const struct call *call = moment->call;
+	char name[OTF2_TEXT_SIZE], *text;
 	bool value = false;
-	char *text;
 
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		if (call->parts[i].kind == CALL_VALUE) {
@@ -241,7 +242,10 @@ static void write_point(struct location *location, const struct call_moment *mom
 		}
 	if (value)
 		return;
-	text = escape_copy(trace_region_name(location->archive->trace, call->region));
+	/* A recorder keeps no longer names. */
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1,
+	         trace_region_name(location->archive->trace, call->region));
+	text = escape_copy(name);
 	if (!otf2_failed(location->archive, text))
 		otf2_write_marker(location->archive, moment->time,
 		                  location->archive->plan.location_of_thread[location->thread],
