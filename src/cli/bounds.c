@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -55,6 +56,14 @@ rlim_t bounds_set_memory(rlim_t limit)
 	return before;
 }
 
+/* A limit of the user's own is a hard one from now on. */
+static void keep_limit(rlim_t limit)
+{
+	const struct rlimit both = {limit, limit};
+
+	setrlimit(RLIMIT_DATA, &both);
+}
+
 void bounds_memory(uint64_t traces_size, uint64_t asked_for)
 {
 	const rlim_t bound =
@@ -62,7 +71,44 @@ void bounds_memory(uint64_t traces_size, uint64_t asked_for)
 	const rlim_t before = bounds_set_memory(bound);
 
 	if (before < bound)
-		bounds_set_memory(before);
+		keep_limit(before);
+}
+
+/* Returns a size that the kernel gives of this process, in bytes; 0: it does not. */
+static uint64_t status_size(const char *name)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256], format[32];
+	unsigned long kib = 0;
+
+	if (!file)
+		return 0;
+	snprintf(format, sizeof(format), "%s: %%lu", name);
+	while (fgets(line, sizeof(line), file) && sscanf(line, format, &kib) != 1)
+		;
+	fclose(file);
+	return (uint64_t)kib << 10;
+}
+
+/* Whether memory can be had, as far as all other limits are concerned. */
+static bool can_have(uint64_t size)
+{
+	const rlim_t bound = bounds_set_memory(RLIM_INFINITY);
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	bounds_set_memory(bound);
+	if (memory == MAP_FAILED)
+		return false;
+	munmap(memory, size);
+	return true;
+}
+
+/* Tables double, so that a process that meets its limit has used half of it. */
+static bool bound_met(uint64_t limit)
+{
+	const uint64_t other = status_size("VmSize") - status_size("VmData");
+
+	return status_size("VmPeak") - other >= limit / 2 && can_have(limit);
 }
 
 const char *bounds_strerror(int errnum, char text[BOUNDS_TEXT_SIZE])
@@ -70,7 +116,8 @@ const char *bounds_strerror(int errnum, char text[BOUNDS_TEXT_SIZE])
 	struct rlimit limit;
 	char most[TEXT_SIZE];
 
-	if (errnum != ENOMEM || getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY)
+	if (errnum != ENOMEM || getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	    !bound_met(limit.rlim_cur))
 		return strerror(errnum);
 	text_bytes(most, limit.rlim_cur);
 	snprintf(text, BOUNDS_TEXT_SIZE,

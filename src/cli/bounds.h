@@ -28,7 +28,10 @@ void bounds_memory(uint64_t traces_size, uint64_t asked_for);
 /* Sets the limit itself, at most to the hard one. Returns what it was. */
 rlim_t bounds_set_memory(rlim_t limit);
 
-/* strerror(), and the bound behind it where that can be the reason. */
+/*
+ * strerror(), and the bound where that was met: this process had used much of it, and could have
+ * more memory without it. A limit that the user set is not called the traces'.
+ */
 #define BOUNDS_TEXT_SIZE 160
 const char *bounds_strerror(int errnum, char text[BOUNDS_TEXT_SIZE]);
 
