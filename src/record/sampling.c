@@ -4,6 +4,8 @@
 #include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
 
+#include <unistd.h>
+
 /*
  * Once the kernel cannot sample an event less often, the cost for the target stays. Closing levels
  * then saves only the recorder's time for unwinding. After this many further levels a sixteenth of
@@ -32,12 +34,42 @@ void session_choose_way(struct session *s)
 		s->sampling.way = SAMPLER_CGROUP;
 }
 
+static unsigned count_clocks(const struct record_config *config)
+{
+	unsigned nr = 0;
+
+	for (unsigned e = 0; e < config->nr_events; e++)
+		nr += config->events[e].unit == EVENT_NS;
+	return nr;
+}
+
+static bool all_clocks(const struct record_config *config)
+{
+	return count_clocks(config) == config->nr_events && !config->nr_counters;
+}
+
+/*
+ * While a task outside of the cgroup runs on a CPU, the kernel stops the events of the cgroup
+ * there, and their timers leave the grid. So the recorder, which interrupts the target the most,
+ * is in the cgroup as well. Its own samples are dropped, and its time is not counted; that is
+ * impossible for other events than clocks.
+ */
+static void join_cgroup_to_keep_step(struct session *s)
+{
+	if (s->config->in_step && all_clocks(s->config) && !cgroup_add(&s->cgroup, getpid()))
+		own_processes_begin(&s->sampling.own, getpid());
+}
+
 void session_join_cgroup(struct session *s)
 {
-	if (s->cgroup.fd < 0 || s->launch.in_cgroup || !cgroup_add(&s->cgroup, s->launch.pid))
+	if (s->cgroup.fd < 0 || s->config->wide)
 		return;
-	cgroup_remove(&s->cgroup);
-	s->sampling.way = SAMPLER_LADDER;
+	if (!s->launch.in_cgroup && cgroup_add(&s->cgroup, s->launch.pid)) {
+		cgroup_remove(&s->cgroup);
+		s->sampling.way = SAMPLER_LADDER;
+		return;
+	}
+	join_cgroup_to_keep_step(s);
 }
 
 void session_note_cores(struct session *s)
@@ -76,15 +108,6 @@ static void note_slower(const struct session *s, const struct event *event, uint
 	if (is_asked(s->config, event))
 		session_notice(s,
 		               (struct notice){NOTICE_SLOWER, .nr = period, .text = event->name});
-}
-
-static unsigned count_clocks(const struct record_config *config)
-{
-	unsigned nr = 0;
-
-	for (unsigned e = 0; e < config->nr_events; e++)
-		nr += config->events[e].unit == EVENT_NS;
-	return nr;
 }
 
 void session_choose_shifts(struct session *s)

@@ -13,6 +13,7 @@
 
 #include "record/calls/calls.h"
 #include "record/overhead_guard.h"
+#include "record/own_processes.h"
 #include "record/launch.h"
 #include "record/sample_stack.h"
 #include "record/config.h"
@@ -47,6 +48,10 @@ struct sampling {
 	unsigned shift[SAMPLER_MAX_EVENTS];
 	bool one_kind;                        /* only one of several kinds of cores is sampled */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
+	/* in the target's cgroup, see session_join_cgroup() */
+	struct own_processes own;
+	uint64_t own_ns;    /* the recorder's own part of the totals */
+	uint64_t forked_ns; /* the same of the processes that it has forked */
 	/* an event that cannot slow down as the guard wants; NULL: none */
 	const char *too_expensive;
 };

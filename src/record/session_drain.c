@@ -66,6 +66,21 @@ static void take_in(struct session *s, const struct record *record,
 	tasks_record(&s->tasks, record);
 }
 
+/*
+ * Returns whether a record is about this process or one that it has forked. What those used that
+ * were forked is known by their samples alone.
+ */
+static bool is_own(struct session *s, const struct record *record,
+                   const struct sampler_source *source)
+{
+	if (!own_processes_has(&s->sampling.own, record))
+		return false;
+	if (record->type == RECORD_SAMPLE && !source->event &&
+	    record->pid != (uint32_t)s->sampling.own.pids[0])
+		s->sampling.forked_ns += sampler_period(s->sampler, 0, source->cpu, source->shift);
+	return true;
+}
+
 void session_drain(struct session *s, bool all)
 {
 	uint64_t others_since = 0;
@@ -78,6 +93,8 @@ void session_drain(struct session *s, bool all)
 	if (sampler_is_crowded(s->sampler))
 		wakers_wake(&s->wakers, s->sampler);
 	while (sampler_next(s->sampler, &record, &source)) {
+		if (is_own(s, &record, &source))
+			continue;
 		take_in(s, &record, &source, &others_since);
 		count_trouble(s, &record, &source);
 	}

@@ -278,6 +278,8 @@ static void end_sampling(struct session *s)
 {
 	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
+	if (s->sampling.own.nr)
+		s->sampling.own_ns = overhead_guard_cpu_time() - s->cpu_start;
 	tasks_note_dead(&s->tasks);
 	session_drain(s, true);
 	look_for_others(s);

@@ -118,6 +118,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	struct sampler_config wanted = {
 		.way = s->sampling.way,
 		.cgroup = s->cgroup.fd,
+		.in_cgroup = s->sampling.own.nr > 0,
 		.tasks = tasks,
 		.nr_tasks = nr_tasks,
 		.data = config->data,

@@ -356,12 +356,16 @@ static void total_streams(struct session *s)
 	}
 }
 
-/* Events count what the target's process does before it executes the command, too. */
+/*
+ * Events count what the target's process does before it executes the command, too, and what the
+ * recorder does in the target's cgroup.
+ */
 static uint64_t targets_total(const struct session *s, unsigned event)
 {
 	uint64_t total = sampler_total(s->sampler, event);
+	uint64_t others = s->before_exec[event] + s->sampling.own_ns + s->sampling.forked_ns;
 
-	return total > s->before_exec[event] ? total - s->before_exec[event] : 0;
+	return total > others ? total - others : 0;
 }
 
 static uint64_t busy_total(const struct session *s, unsigned event, uint64_t idle)

@@ -49,6 +49,7 @@ enum sampler_totals {
 struct sampler_config {
 	enum sampler_way way;
 	int cgroup;                  /* SAMPLER_CGROUP: its directory; -1: everything on the CPUs */
+	bool in_cgroup;              /* this process is in the cgroup */
 	const struct cpu_list *cpus; /* SAMPLER_CGROUP: sample on these only; NULL: on all */
 	const struct cpu_list *likely; /* where samples will be taken; NULL: anywhere */
 	const pid_t *tasks; /* SAMPLER_LADDER: threads that exist; their descendants follow */

@@ -381,6 +381,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	}
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->runs_beside = config->cgroup < 0 || config->in_cgroup;
 	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;
 	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;

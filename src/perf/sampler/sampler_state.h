@@ -72,6 +72,7 @@ struct sampler {
 	struct cpu_list likely; /* where samples will be taken */
 	unsigned nr_likely;
 	int cgroup;
+	bool runs_beside; /* what is sampled is sampled while this process runs, too */
 	pid_t *tasks;
 	unsigned nr_targets; /* tasks, or 1 for the cgroup */
 

@@ -2,11 +2,14 @@
  * Steering: keeps the timers of clocks on the grid, see grid.h and steered_timer.h.
  *
  * Where each timer is, its samples tell. A restart from another CPU takes an interrupt there, 20 to
- * 50 us in a virtual machine, so calls are made early by what the last one took.
+ * 50 us in a virtual machine, so calls are made early by what the last one took. Where that mostly
+ * fails, a thread that is bound to the timer's own CPU makes the call. These threads wait for the
+ * same instant, so that a program whose CPUs wait for each other is stopped only once.
  *
  * The CPU that the recorder runs on comes last: if the target's event is not running there now, it
  * continues when the recorder sleeps, so its restart takes as long as that.
  */
+#include "perf/sampler/pinned_threads.h"
 #include "perf/sampler/sampler_state.h"
 
 #include <errno.h>
@@ -16,21 +19,33 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define SPIN_NS  150000 /* before a call, for sleep is not exact */
-#define LATE_NS  2000   /* a call that is later would miss the grid */
-#define TRIES    3
-#define WORK_NS  10000000 /* at most, for rings fill meanwhile */
-#define AGAIN_MS 1
-#define LOOK_MS  20
+#define SPIN_NS   150000 /* before a call, for sleep is not exact */
+#define LATE_NS   2000   /* a call that is later would miss the grid */
+#define TRIES     4
+#define WORK_NS   10000000 /* at most, for rings fill meanwhile */
+#define AGAIN_MS  1
+#define RESULT_MS 3 /* a restart at 1 kHz and more has shown its result */
+#define LOOK_MS   20
 
 /* Distances are counted in quarters of octaves: |distance| of 2^(n/4) ns and more. */
 #define NR_DISTANCES 160
 
+struct restart {
+	struct steered_timer *timer;
+	struct grid grid;
+	int fd;
+	bool from_own, in_time;
+	uint64_t took, usual; /* duration of the call, ns; usual 0: not known yet */
+};
+
 struct steering {
 	struct steered_timer *timers; /* [event][cpu] */
+	struct pinned_threads *threads;
+	struct restart *begun; /* [cpu], by these threads; one more is being begun */
+	unsigned nr_begun;
+	uint64_t usual[2]; /* duration of calls by from_own */
 	uint64_t distances[NR_DISTANCES];
 	uint64_t restarts;
-	cpu_set_t allowed; /* CPUs that this thread may run on */
 };
 
 int sampler_open_steering(struct sampler *s)
@@ -41,11 +56,12 @@ int sampler_open_steering(struct sampler *s)
 	if (!s->steering)
 		return -ENOMEM;
 	s->steering->timers = calloc(nr, sizeof(*s->steering->timers));
-	if (!s->steering->timers)
+	s->steering->begun = calloc(s->nr_cpus + 1, sizeof(*s->steering->begun));
+	s->steering->threads = pinned_threads_new(s->cpus, s->nr_cpus);
+	if (!s->steering->timers || !s->steering->begun || !s->steering->threads)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
 		timer_init(&s->steering->timers[i]);
-	sched_getaffinity(0, sizeof(s->steering->allowed), &s->steering->allowed);
 	/* Sleep is 50 us longer else. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	return 0;
@@ -53,8 +69,11 @@ int sampler_open_steering(struct sampler *s)
 
 void sampler_close_steering(struct sampler *s)
 {
-	if (s->steering)
-		free(s->steering->timers);
+	if (!s->steering)
+		return;
+	pinned_threads_free(s->steering->threads);
+	free(s->steering->begun);
+	free(s->steering->timers);
 	free(s->steering);
 }
 
@@ -114,71 +133,116 @@ static uint64_t wait_until(uint64_t time)
 	return now;
 }
 
-/* Waits until a call takes effect on the grid. Returns by how much it is late, ns. */
-static uint64_t wait_for_grid(const struct steered_timer *timer, const struct grid *grid, bool own)
+/* Calls for a restart at the right time. Returns by how much it was late, ns. */
+static uint64_t call_in_time(struct restart *restart)
 {
-	uint64_t late = UINT64_MAX;
+	uint64_t period = restart->grid.base << restart->grid.shift;
+	uint64_t call =
+		timer_call_time(restart->timer, &restart->grid, sampler_now(), restart->from_own);
+	uint64_t begin = wait_until(call);
 
-	for (unsigned i = 0; i < TRIES && late > LATE_NS; i++) {
-		uint64_t call = timer_call_time(timer, grid, sampler_now(), own);
-
-		late = wait_until(call) - call;
-	}
-	return late;
+	ioctl(restart->fd, PERF_EVENT_IOC_PERIOD, &period);
+	restart->took = sampler_now() - begin;
+	return begin - call;
 }
 
 /*
- * Moves this thread to a CPU, where a call takes effect at once. That stops whoever runs there for
- * as long as this takes, so it is for timers that calls from elsewhere have missed. Events of a
- * cgroup do not run while this thread does.
+ * Restarts a timer so that it expires on the grid. A call that was late, or took longer than usual
+ * because something interrupted it, is repeated. The timer itself may interrupt this thread at each
+ * instant of the grid: then the first call moves it behind that instant, where it does not disturb
+ * the next one.
  */
-static bool move_there(const struct sampler *s, const struct steered_timer *timer, unsigned c)
+static void call_on_grid(struct restart *restart)
 {
-	cpu_set_t there;
-
-	if (s->cgroup >= 0 || !timer_is_missed(timer) || s->cpus[c] >= CPU_SETSIZE)
-		return false;
-	CPU_ZERO(&there);
-	CPU_SET((unsigned)s->cpus[c], &there);
-	return !sched_setaffinity(0, sizeof(there), &there);
+	for (unsigned i = 0; i < TRIES && !restart->in_time; i++)
+		restart->in_time = call_in_time(restart) <= LATE_NS &&
+		                   (!restart->usual || restart->took <= restart->usual + LATE_NS);
 }
 
-static void restart(struct sampler *s, unsigned e, unsigned c, const struct grid *grid, int fd,
-                    bool own)
+static void call_there(void *arg)
 {
-	struct steered_timer *timer = timer_of(s, e, c);
-	uint64_t late, period = grid->base << grid->shift;
-	bool moved = !own && move_there(s, timer, c);
+	call_on_grid(arg);
+}
 
-	own |= moved;
-	late = wait_for_grid(timer, grid, own);
-	if (!ioctl(fd, PERF_EVENT_IOC_PERIOD, &period))
-		s->steering->restarts++;
-	timer_restarted(timer, grid, sampler_now(), late <= LATE_NS, own);
-	if (moved)
-		sched_setaffinity(0, sizeof(s->steering->allowed), &s->steering->allowed);
+/*
+ * Calls from the timer's own CPU take effect at once, but stop the program there. So they are for
+ * timers that calls from elsewhere have missed. They are of no use to events that do not run while
+ * this process does.
+ */
+static bool begin_there(struct sampler *s, struct restart *restart, unsigned c)
+{
+	if (!s->runs_beside || !timer_is_missed(restart->timer))
+		return false;
+	restart->from_own = true;
+	restart->usual = s->steering->usual[true];
+	return !pinned_threads_begin(s->steering->threads, c, call_there, restart);
+}
+
+/* One call that takes much longer changes little. */
+static void learn_usual(uint64_t *usual, uint64_t took)
+{
+	if (took > *usual + *usual / 4 && *usual)
+		*usual += *usual / 4;
+	else
+		*usual = took;
+}
+
+static void finish(struct sampler *s, struct restart *restart)
+{
+	s->steering->restarts++;
+	learn_usual(&s->steering->usual[restart->from_own], restart->took);
+	timer_restarted(restart->timer, &restart->grid, sampler_now(), restart->in_time,
+	                restart->from_own);
+}
+
+static void begin_restart(struct sampler *s, unsigned c, const struct restart *wanted)
+{
+	struct restart *restart = &s->steering->begun[s->steering->nr_begun];
+
+	*restart = *wanted;
+	if (begin_there(s, restart, c)) {
+		s->steering->nr_begun++;
+		return;
+	}
+	restart->from_own = s->cpus[c] == sched_getcpu();
+	restart->usual = s->steering->usual[restart->from_own];
+	call_on_grid(restart);
+	finish(s, restart);
 }
 
 /* Returns whether the timer is still off the grid. */
-static bool steer_one(struct sampler *s, unsigned e, unsigned c, bool own)
+static bool steer_one(struct sampler *s, unsigned e, unsigned c)
 {
-	struct sampler_event *event = &s->events[e];
-	struct grid grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift);
-	int fd = *sampler_fd(s, event, event->rung, 0, c);
+	const struct sampler_event *event = &s->events[e];
+	struct restart restart = {
+		.timer = timer_of(s, e, c),
+		.grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift),
+		.fd = *sampler_fd(s, event, event->rung, 0, c),
+	};
 
-	if (fd < 0 || !event->is_clock || !timer_is_off(timer_of(s, e, c), &grid, sampler_now()))
+	if (restart.fd < 0 || !event->is_clock ||
+	    !timer_is_off(restart.timer, &restart.grid, sampler_now()))
 		return false;
-	if (timer_may_restart(timer_of(s, e, c)))
-		restart(s, e, c, &grid, fd, own);
+	if (timer_may_restart(restart.timer))
+		begin_restart(s, c, &restart);
 	return true;
 }
 
-static unsigned steer_cpu(struct sampler *s, unsigned c, bool own)
+/* A thread that waits for one timer cannot wait for another, so each has a round of its own. */
+static unsigned steer_event(struct sampler *s, unsigned e, unsigned last, uint64_t end)
 {
+	struct steering *steering = s->steering;
 	unsigned nr_off = 0;
 
-	for (unsigned e = 0; e < s->nr_events; e++)
-		nr_off += steer_one(s, e, c, own);
+	for (unsigned c = 0; c < s->nr_cpus && sampler_now() < end; c++)
+		if (c != last)
+			nr_off += steer_one(s, e, c);
+	if (last < s->nr_cpus)
+		nr_off += steer_one(s, e, last);
+	pinned_threads_wait(steering->threads);
+	for (unsigned i = 0; i < steering->nr_begun; i++)
+		finish(s, &steering->begun[i]);
+	steering->nr_begun = 0;
 	return nr_off;
 }
 
@@ -196,21 +260,20 @@ static unsigned own_cpu(const struct sampler *s)
 int sampler_steer(struct sampler *s)
 {
 	unsigned nr_off = 0, own;
-	uint64_t end;
+	uint64_t end, before;
 
 	if (!s->steering)
 		return -1;
+	before = s->steering->restarts;
 	end = sampler_now() + WORK_NS;
 	own = own_cpu(s);
-	for (unsigned c = 0; c < s->nr_cpus; c++) {
-		if (sampler_now() > end)
-			return AGAIN_MS;
-		if (c != own)
-			nr_off += steer_cpu(s, c, false);
-	}
-	if (own < s->nr_cpus)
-		nr_off += steer_cpu(s, own, true);
-	return nr_off ? LOOK_MS : -1;
+	for (unsigned e = 0; e < s->nr_events; e++)
+		nr_off += steer_event(s, e, own, end);
+	if (!nr_off)
+		return -1;
+	if (sampler_now() >= end)
+		return AGAIN_MS;
+	return s->steering->restarts > before ? RESULT_MS : LOOK_MS;
 }
 
 /* Returns the distance that this share of all samples does not exceed. */

@@ -5,11 +5,12 @@
 #define FIRST_DELAY_NS   10000
 #define LONGEST_DELAY_NS 200000
 #define FAR_NS           10000 /* off the grid */
-#define LESSON_NS        5000  /* as far as one restart corrects a delay */
+#define LESSON_NS        2000  /* as far as one restart corrects a delay */
 #define SAME_NS          8000  /* within which samples have the same phase */
 #define SETTLED          3     /* samples that tell of a phase */
 #define RESTLESS         (65536 / 10)
 #define MOST_SAVED       (4 * TIMER_PATIENCE)
+#define MOST_FAILED      4 /* restarts in a row, before they become seldom */
 #define MOST_PATIENCE    (8 * TIMER_PATIENCE)
 #define STALE_NS         300000000 /* a CPU without samples for so long is idle */
 
@@ -96,35 +97,50 @@ bool timer_is_restless(const struct steered_timer *timer)
 }
 
 /*
- * Corrects the delay by what the last restart achieved. The time that a virtual machine stands
- * still is no delay: only two restarts that missed by the same correct it by all of that.
+ * Corrects the delay by what the last restart achieved: by all of it at first, and when two
+ * restarts missed by the same. Otherwise the machine may just have stood still for that time, as
+ * virtual ones do.
  */
 static void correct_delay(struct timer_delay *delay, int64_t distance)
 {
-	bool again = away(distance - delay->miss) <= SAME_NS;
+	bool again = !delay->known || away(distance - delay->miss) <= SAME_NS;
 
+	delay->known = true;
 	delay->miss = distance;
 	delay->ns =
 		clamp(delay->ns + (again ? distance : clamp(distance / 2, -LESSON_NS, LESSON_NS)),
 	              -LONGEST_DELAY_NS, LONGEST_DELAY_NS);
 }
 
+/* The first call with an unknown delay misses for that reason alone. */
+static void note_miss(struct timer_delay *delay, bool missed)
+{
+	delay->missed += (missed && delay->known ? 128 : 0) - delay->missed / 4;
+}
+
+/* Restarts that fail again and again double the patience, and one that succeeds ends that. */
+static void note_success(struct steered_timer *timer, bool succeeded)
+{
+	timer->nr_failed = succeeded ? 0 : timer->nr_failed + 1;
+	if (succeeded)
+		timer->patience = TIMER_PATIENCE;
+	else if (timer->nr_failed > MOST_FAILED && timer->patience < MOST_PATIENCE)
+		timer->patience *= 2;
+}
+
 static void learn(struct steered_timer *timer, int64_t distance)
 {
 	struct timer_delay *delay = &timer->delays[timer->from_own];
+	bool missed = away(distance) > TIMER_TOLERANCE_NS;
 
 	timer->learns = false;
-	delay->missed += (away(distance) > TIMER_TOLERANCE_NS ? 64 : 0) - delay->missed / 4;
+	note_miss(delay, missed);
 	/* Calls from elsewhere are tried again from time to time. */
 	if (timer->from_own)
 		timer->delays[false].missed -= timer->delays[false].missed / 64;
 	if (away(distance) < LONGEST_DELAY_NS)
 		correct_delay(delay, distance);
-	/* Each restart that fails doubles the patience, and one that succeeds ends that. */
-	if (away(distance) <= TIMER_TOLERANCE_NS)
-		timer->patience = TIMER_PATIENCE;
-	else if (timer->patience < MOST_PATIENCE)
-		timer->patience *= 2;
+	note_success(timer, !missed);
 }
 
 bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now)
@@ -144,7 +160,7 @@ bool timer_may_restart(const struct steered_timer *timer)
 
 bool timer_is_missed(const struct steered_timer *timer)
 {
-	return timer->delays[false].missed > 128;
+	return timer->delays[false].missed >= 128;
 }
 
 uint64_t timer_call_time(const struct steered_timer *timer, const struct grid *grid, uint64_t now,

@@ -11,9 +11,9 @@
  * when several samples in a row have none of it.
  *
  * A restart costs as much as a sample, and loses one. So each must be paid for by TIMER_PATIENCE
- * samples, and by more and more while restarts fail. Some are paid for in advance, for what
- * disturbs one often lasts no longer than that. The timer of a CPU that tasks leave often is left
- * alone: such a CPU is not coupled to others by spinning.
+ * samples, and by more and more when several in a row have failed. Some are paid for in advance,
+ * for what disturbs one often lasts no longer than that. The timer of a CPU that tasks leave often
+ * is left alone: such a CPU is not coupled to others by spinning.
  */
 #ifndef PERF_SAMPLER_STEERED_TIMER_H
 #define PERF_SAMPLER_STEERED_TIMER_H
@@ -32,6 +32,7 @@ struct steered_timer {
 	unsigned confirmed; /* samples with that phase */
 	unsigned strays;    /* latest samples in a row without it */
 	uint64_t samples;   /* since the last restart */
+	unsigned nr_failed; /* restarts in a row that missed the grid */
 	unsigned patience;  /* samples that pay for the next restart */
 	unsigned saved;     /* samples that have paid for none */
 	uint64_t epoch;     /* the last restart aimed at the grid of this epoch */
@@ -39,6 +40,7 @@ struct steered_timer {
 	bool from_own;      /* the last restart was called for on the timer's own CPU */
 	/* From a call until it takes effect, by from_own. */
 	struct timer_delay {
+		bool known;      /* a restart has told of it */
 		int64_t ns;      /* known but for multiples of the period */
 		int64_t miss;    /* distance from the grid after the last call */
 		unsigned missed; /* share of the latest calls that missed the grid, in 1/256 */

@@ -83,6 +83,32 @@ static void a_timer_comes_to_the_grid_and_stays(void **state)
 	assert_false(timer_is_restless(&w.timer));
 }
 
+/* A delay that is not known yet is learned from one call, and calls that hit are not made again. */
+static void one_call_teaches_the_delay(void **state)
+{
+	struct world w = world(0);
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++)
+		run(&w, w.now + 20000000, 0);
+	assert_int_equal(w.restarts, 2);
+	assert_in_range(llabs(distance(&w)), 0, TIMER_TOLERANCE_NS);
+	assert_false(timer_is_missed(&w.timer));
+}
+
+static void calls_that_miss_are_told(void **state)
+{
+	struct world w = world(0);
+
+	(void)state;
+	for (unsigned i = 0; w.restarts < 3; i++) {
+		w.delay = 10000 + w.restarts * 20000;
+		run(&w, w.now + 20000000, 0);
+	}
+	run(&w, w.now + 5000000, 0);
+	assert_true(timer_is_missed(&w.timer));
+}
+
 /* One interrupt in six comes 30 us late: that says nothing of the timer. */
 static void late_samples_do_not_mislead(void **state)
 {
@@ -178,6 +204,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_timer_comes_to_the_grid_and_stays),
+		cmocka_unit_test(one_call_teaches_the_delay),
+		cmocka_unit_test(calls_that_miss_are_told),
 		cmocka_unit_test(late_samples_do_not_mislead),
 		cmocka_unit_test(a_preempted_timer_comes_back),
 		cmocka_unit_test(restarts_are_bounded_where_they_fail),
