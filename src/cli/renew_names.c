@@ -34,7 +34,7 @@ static struct module *add_module(struct module_table *table, const struct trace 
 }
 
 static int late_init(struct late *late, const struct trace *trace,
-                     const struct debug_places *places)
+                     const struct debug_search *search)
 {
 	const struct trace_module *entry;
 
@@ -43,7 +43,7 @@ static int late_init(struct late *late, const struct trace *trace,
 	late->modules = calloc(UINT16_MAX + 1, sizeof(*late->modules));
 	if (!late->symbolizer || !late->modules)
 		return -ENOMEM;
-	module_table_search(late->table, places);
+	module_table_search(late->table, search);
 	for (uint32_t id = 0; id <= UINT16_MAX && (entry = trace_module(trace, id)); id++)
 		late->modules[id] = add_module(late->table, trace, entry);
 	return symbolizer_read_aside(late->symbolizer, NULL, NULL);
@@ -90,17 +90,17 @@ static void names_say_lineless(uint32_t flags)
 	say_flags(flags & (TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED));
 }
 
-int names_renew(struct trace *trace, const struct debug_places *places)
+int names_renew(struct trace *trace, const struct debug_search *search)
 {
 	struct late late;
 	const struct name_source source = {.module = ask_module, .arg = &late};
 	struct symbolizer_stats stats = {0};
 	uint32_t renewed = 0;
-	int err = check_folder(places->folder);
+	int err = check_folder(search->folder);
 
 	if (err)
 		return err;
-	err = late_init(&late, trace, places);
+	err = late_init(&late, trace, search);
 	if (!err) {
 		err = trace_rename(trace, &source, &renewed);
 		symbolizer_stats(late.symbolizer, &stats);

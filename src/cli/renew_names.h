@@ -6,6 +6,6 @@
 #include "symbolize/modules/module.h"
 
 /* Only files with the build-id that was recorded are asked. 0, or -errno, which was told. */
-int names_renew(struct trace *trace, const struct debug_places *places);
+int names_renew(struct trace *trace, const struct debug_search *search);
 
 #endif

@@ -190,27 +190,27 @@ static int report_done(const struct report_command *command, int err)
 	return 1;
 }
 
-static int renew_names(struct trace *trace, const struct debug_places *places)
+static int renew_names(struct trace *trace, const struct debug_search *search)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
-	if (places->ask_server && !debuginfod_present()) {
+	if (search->ask_server && !debuginfod_present()) {
 		say("cannot ask debuginfod: its library is not installed (libdebuginfod1)");
 		return -ENOENT;
 	}
-	if (places->ask_server && !(urls && *urls)) {
+	if (search->ask_server && !(urls && *urls)) {
 		say("cannot ask debuginfod: DEBUGINFOD_URLS names no server; for Debian's, set it "
 		    "to https://debuginfod.debian.net");
 		return -ENOENT;
 	}
-	return names_renew(trace, places);
+	return names_renew(trace, search);
 }
 
 /* Debug information may be large, however small the trace is. */
-static int renew_names_unbounded(struct trace *trace, const struct debug_places *places)
+static int renew_names_unbounded(struct trace *trace, const struct debug_search *search)
 {
 	const rlim_t bound = bounds_set_memory(RLIM_INFINITY);
-	int err = renew_names(trace, places);
+	int err = renew_names(trace, search);
 
 	bounds_set_memory(bound);
 	return err;
@@ -224,7 +224,7 @@ static int report(struct report_command *command)
 	if (!trace)
 		return 1;
 	leftovers_say_own(command->path);
-	err = command->symbols ? renew_names_unbounded(trace, &command->places) : 0;
+	err = command->symbols ? renew_names_unbounded(trace, &command->search) : 0;
 	if (!err)
 		err = complete_options(trace, command);
 	if (err == -EINVAL)

@@ -167,7 +167,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPT_SYMBOLS:
 		command->symbols = true;
-		command->places.folder = arg;
+		command->search.folder = arg;
 		return 0;
 	case OPT_MAX_DEPTH:
 		command->rows.report.query.max_depth = row_options_limit("the depth", arg);
@@ -183,7 +183,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		check_limits(command);
 		return 0;
 	case OPT_DEBUGINFOD:
-		command->symbols = command->places.ask_server = true;
+		command->symbols = command->search.ask_server = true;
 		return 0;
 	default:
 		return parse_shared(command, key, arg);

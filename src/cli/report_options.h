@@ -17,7 +17,7 @@ struct report_command {
 	const struct view *view; /* the one chosen last */
 	unsigned views;          /* a bit for each that was chosen */
 	bool symbols;
-	struct debug_places places;
+	struct debug_search search;
 	struct row_options rows;
 };
 

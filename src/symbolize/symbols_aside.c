@@ -493,9 +493,10 @@ static int take_answers(struct exchange *exchange)
 
 static int patience_of(struct symbolizer *symbolizer)
 {
-	const struct debug_places *places = module_table_places(symbolizer_modules(symbolizer));
+	const struct debug_search *search =
+		module_table_debug_search(symbolizer_modules(symbolizer));
 
-	return places && places->ask_server ? NETWORK_MS : PATIENCE_MS;
+	return search && search->ask_server ? NETWORK_MS : PATIENCE_MS;
 }
 
 static int await_answers(struct exchange *exchange, int err)

@@ -217,7 +217,7 @@ static int try_server(const struct module *module)
 	return -ENOENT;
 }
 
-int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places)
+int debug_file_open(const struct module *module, Elf *elf, const struct debug_search *search)
 {
 	struct debuglink link;
 	bool linked = elf && debuglink_read(elf, &link);
@@ -226,11 +226,11 @@ int debug_file_open(const struct module *module, Elf *elf, const struct debug_pl
 
 	if (fd < 0 && module_root(module, root))
 		fd = try_installed(module, root, linked ? &link : NULL);
-	if (fd < 0 && places && places->folder)
-		fd = try_folder(module, places->folder, try_file);
-	if (fd < 0 && places && places->folder && !elf)
-		fd = try_folder(module, places->folder, try_program);
-	if (fd < 0 && places && places->ask_server)
+	if (fd < 0 && search && search->folder)
+		fd = try_folder(module, search->folder, try_file);
+	if (fd < 0 && search && search->folder && !elf)
+		fd = try_folder(module, search->folder, try_program);
+	if (fd < 0 && search && search->ask_server)
 		fd = try_server(module);
 	return fd;
 }

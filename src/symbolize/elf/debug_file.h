@@ -17,7 +17,7 @@
  * a stripped one only if that is not at hand. A file with another build-id is never taken. The
  * descriptor, or -ENOENT.
  */
-int debug_file_open(const struct module *module, Elf *elf, const struct debug_places *places);
+int debug_file_open(const struct module *module, Elf *elf, const struct debug_search *search);
 
 /*
  * Opens the file that dwz moved common debug information to, by the build-id or the name in the

@@ -14,7 +14,8 @@ static void find_debug(struct elf_image *image, const struct module_table *table
                        const struct module *module)
 {
 	if (!image->only_own)
-		image->debug_fd = debug_file_open(module, image->main, module_table_places(table));
+		image->debug_fd =
+			debug_file_open(module, image->main, module_table_debug_search(table));
 	if (image->debug_fd >= 0)
 		image->debug = elf_file_begin(image->debug_fd);
 	if (image->debug || !image->main || elf_has_symtab(image->main))

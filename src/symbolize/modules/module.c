@@ -167,14 +167,14 @@ struct jitdump_files *module_table_jitdumps(struct module_table *table)
 	return &table->jitdumps;
 }
 
-void module_table_search(struct module_table *table, const struct debug_places *places)
+void module_table_search(struct module_table *table, const struct debug_search *search)
 {
-	table->places = places;
+	table->search = search;
 }
 
-const struct debug_places *module_table_places(const struct module_table *table)
+const struct debug_search *module_table_debug_search(const struct module_table *table)
 {
-	return table->places;
+	return table->search;
 }
 
 int module_table_read_aside(struct module_table *table, int patience_ms)

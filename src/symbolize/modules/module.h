@@ -76,14 +76,14 @@ static inline uint64_t module_address(const struct module *module, uint32_t offs
 struct module *module_table_get(const struct module_table *table, uint16_t id);
 
 /* Where debug files are looked for that are not on this machine's usual ways. */
-struct debug_places {
+struct debug_search {
 	const char *folder; /* with copies of programs, or a .build-id folder; NULL: none */
 	bool ask_server;    /* of debuginfod */
 };
 
 /* They must live as long as the table; NULL, as at first: nowhere else. */
-void module_table_search(struct module_table *table, const struct debug_places *places);
-const struct debug_places *module_table_places(const struct module_table *table);
+void module_table_search(struct module_table *table, const struct debug_search *search);
+const struct debug_search *module_table_debug_search(const struct module_table *table);
 
 /* From now on only a module's own file is read, and not debug files that belong to it. */
 void module_table_only_own_files(struct module_table *table);

@@ -39,7 +39,7 @@ struct module_table {
 	struct jitdump_files jitdumps;
 	struct target_folders folders;
 	struct peer_memory *memory;
-	const struct debug_places *places; /* or NULL */
+	const struct debug_search *search; /* or NULL */
 	bool only_own_files;
 	struct files_aside *aside; /* or NULL */
 };

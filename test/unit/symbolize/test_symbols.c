@@ -301,7 +301,7 @@ static void debuglink(void **state)
 static void stripped_copies_are_passed_over(void **state)
 {
 	struct fixture *f = *state;
-	const struct debug_places places = {.folder = f->dir};
+	const struct debug_search search = {.folder = f->dir};
 	struct module_file gone = {.path = "/gone/g.so"};
 	struct answer quiet, loud;
 	struct module *module;
@@ -314,7 +314,7 @@ static void stripped_copies_are_passed_over(void **state)
 	quiet = find(f, "a.so", "quiet");
 	loud = find(f, "a.so", "loud");
 	assert_string_equal(ask(f, module_of(f, in_dir(f, "b.so")), quiet.offset).name, "quiet");
-	module_table_search(f->table, &places);
+	module_table_search(f->table, &search);
 	assert_string_equal(ask(f, module_of(f, in_dir(f, "c.so")), quiet.offset).name, "quiet");
 	/* Of a program that is gone they are better than nothing. */
 	gone.build_id = module_of(f, in_dir(f, "g.so"))->build_id;
