@@ -218,7 +218,7 @@ struct code_text {
 	const struct hot_code *code;
 	const struct trace_symbol *symbol;
 	uint64_t address; /* of the symbol */
-	struct hot_place *rows;
+	struct hot_address *rows;
 	uint32_t nr;
 	struct disassembler *disassembler;
 };
@@ -228,7 +228,7 @@ static int address_width(const struct code_text *code)
 	return code->address >> 32 ? 16 : 8;
 }
 
-static void put_place(const struct annotation_text *out, const struct hot_place *row)
+static void put_position(const struct annotation_text *out, const struct hot_address *row)
 {
 	const char *path = trace_string(out->annotation->trace, row->file);
 
@@ -240,7 +240,7 @@ static void put_place(const struct annotation_text *out, const struct hot_place 
 }
 
 static void put_row(const struct annotation_text *out, const struct code_text *code,
-                    const struct hot_place *row)
+                    const struct hot_address *row)
 {
 	char text[INSTRUCTION_SIZE];
 
@@ -256,7 +256,7 @@ static void put_row(const struct annotation_text *out, const struct code_text *c
 			text_put(out->to, text, 0);
 	}
 	if (row->samples)
-		put_place(out, row);
+		put_position(out, row);
 	fputc('\n', out->to);
 }
 

@@ -14,8 +14,8 @@ static void put_weights(struct json_writer *json, uint64_t self, uint64_t sample
 	json_number(json, "samples", samples);
 }
 
-static void put_place(struct json_writer *json, const struct annotation *annotation, uint32_t file,
-                      uint32_t line)
+static void put_position(struct json_writer *json, const struct annotation *annotation,
+                         uint32_t file, uint32_t line)
 {
 	json_text(json, "file", file ? trace_string(annotation->trace, file) : NULL);
 	json_known(json, "line", line, line);
@@ -26,7 +26,7 @@ static void put_line(struct json_writer *json, const struct annotation *annotati
                      const char *problem)
 {
 	json_begin(json, NULL);
-	put_place(json, annotation, line->file, line->line);
+	put_position(json, annotation, line->file, line->line);
 	put_weights(json, line->self, line->samples);
 	json_text(json, "source", source_text_line(source, line->line));
 	json_text(json, "problem", problem);
@@ -78,7 +78,7 @@ static void put_code_head(struct json_writer *json, const struct annotation *ann
 }
 
 static void put_instruction(struct json_writer *json, const struct annotation *annotation,
-                            const struct hot_code *code, const struct hot_place *row,
+                            const struct hot_code *code, const struct hot_address *row,
                             struct disassembler *disassembler)
 {
 	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
@@ -89,7 +89,7 @@ static void put_instruction(struct json_writer *json, const struct annotation *a
 	json_number(json, "offset", frame_address(annotation->trace, row->frame));
 	put_weights(json, row->self, row->samples);
 	json_text(json, "text", *text ? text : NULL);
-	put_place(json, annotation, row->file, row->line);
+	put_position(json, annotation, row->file, row->line);
 	json_end(json);
 }
 
@@ -98,7 +98,7 @@ static int put_code(struct json_writer *json, const struct annotation *annotatio
 {
 	struct disassembler *disassembler;
 	uint32_t nr;
-	struct hot_place *rows = annotation_rows(annotation, code, &nr, &disassembler);
+	struct hot_address *rows = annotation_rows(annotation, code, &nr, &disassembler);
 
 	if (!rows)
 		return -ENOMEM;

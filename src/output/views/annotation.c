@@ -15,13 +15,14 @@
 
 #define ELSEWHERE (UINT32_MAX - 1)
 
-/* --- places ----------------------------------------------------------------------------------- */
+/* --- addresses -----------------------------------------------------------------------------------
+ */
 
 struct collector {
 	struct annotation *annotation;
 	const struct profile *profile;
 	const struct view_query *query;
-	struct map64 by_frame; /* index of its place, or ELSEWHERE */
+	struct map64 by_frame; /* index of its address, or ELSEWHERE */
 	char *text;
 };
 
@@ -45,15 +46,15 @@ static bool is_inside(const struct collector *collector, uint64_t frame,
 	return false;
 }
 
-static struct hot_place *add_place(struct annotation *annotation)
+static struct hot_address *add_address(struct annotation *annotation)
 {
-	struct hot_place *grown =
-		array_grow(annotation->places, annotation->nr_places, sizeof(*grown));
+	struct hot_address *grown =
+		array_grow(annotation->addresses, annotation->nr_addresses, sizeof(*grown));
 
 	if (!grown)
 		return NULL;
-	annotation->places = grown;
-	return &annotation->places[annotation->nr_places++];
+	annotation->addresses = grown;
+	return &annotation->addresses[annotation->nr_addresses++];
 }
 
 static int add_sample(void *arg, const struct trace_sample *sample)
@@ -63,32 +64,32 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	uint64_t weight = profile_weight(collector->profile, sample);
 	uint32_t index = map64_get(&collector->by_frame, sample->leaf);
 	struct trace_source source;
-	struct hot_place *place;
+	struct hot_address *address;
 
 	if (!selection_has(collector->profile->config.selection, sample))
 		return 0;
 	if (index == UINT32_MAX) {
-		index = annotation->nr_places;
+		index = annotation->nr_addresses;
 		if (!is_inside(collector, sample->leaf, &source))
 			return map64_add(&collector->by_frame, sample->leaf, ELSEWHERE);
-		place = add_place(annotation);
-		if (!place || map64_add(&collector->by_frame, sample->leaf, index))
+		address = add_address(annotation);
+		if (!address || map64_add(&collector->by_frame, sample->leaf, index))
 			return -ENOMEM;
-		*place = (struct hot_place){
+		*address = (struct hot_address){
 			.frame = sample->leaf, .file = source.file, .line = source.line};
 	}
 	if (index == ELSEWHERE)
 		return 0;
-	annotation->places[index].self += weight;
-	annotation->places[index].samples++;
+	annotation->addresses[index].self += weight;
+	annotation->addresses[index].samples++;
 	annotation->self += weight;
 	annotation->samples++;
 	return 0;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
-	const struct hot_place *x = a, *y = b;
+	const struct hot_address *x = a, *y = b;
 
 	return ORDER(x->frame, y->frame);
 }
@@ -103,7 +104,7 @@ static int collect(struct annotation *annotation, const struct profile *profile,
 		err = trace_each_sample(
 			trace_walk_unordered(annotation->trace, profile->config.event), add_sample,
 			&collector);
-	ARRAY_SORT(annotation->places, annotation->nr_places, compare_places);
+	ARRAY_SORT(annotation->addresses, annotation->nr_addresses, compare_addresses);
 	map64_fini(&collector.by_frame);
 	free(collector.text);
 	return err;
@@ -130,10 +131,10 @@ static int compare_hot(const void *a, const void *b)
 	return ORDER(y->self, x->self) ?: ORDER(x->index, y->index);
 }
 
-/* Marks as many lines and places as the limit allows. */
+/* Marks as many lines and addresses as the limit allows. */
 static int mark_hottest(struct annotation *annotation, uint32_t limit)
 {
-	struct hot *order = calloc(annotation->nr_places + 1UL, sizeof(*order));
+	struct hot *order = calloc(annotation->nr_addresses + 1UL, sizeof(*order));
 
 	if (!order)
 		return -ENOMEM;
@@ -142,11 +143,11 @@ static int mark_hottest(struct annotation *annotation, uint32_t limit)
 	ARRAY_SORT(order, annotation->nr_lines, compare_hot);
 	for (uint32_t i = 0; i < annotation->nr_lines && i < limit; i++)
 		annotation->lines[order[i].index].hottest = true;
-	for (uint32_t i = 0; i < annotation->nr_places; i++)
-		order[i] = (struct hot){annotation->places[i].self, i};
-	ARRAY_SORT(order, annotation->nr_places, compare_hot);
-	for (uint32_t i = 0; i < annotation->nr_places && i < limit; i++)
-		annotation->places[order[i].index].hottest = true;
+	for (uint32_t i = 0; i < annotation->nr_addresses; i++)
+		order[i] = (struct hot){annotation->addresses[i].self, i};
+	ARRAY_SORT(order, annotation->nr_addresses, compare_hot);
+	for (uint32_t i = 0; i < annotation->nr_addresses && i < limit; i++)
+		annotation->addresses[order[i].index].hottest = true;
 	free(order);
 	return 0;
 }
@@ -201,21 +202,21 @@ static int order_files(struct annotation *annotation)
 
 static int make_lines(struct annotation *annotation, uint32_t limit)
 {
-	struct hot_line *lines = calloc(annotation->nr_places + 1UL, sizeof(*lines));
+	struct hot_line *lines = calloc(annotation->nr_addresses + 1UL, sizeof(*lines));
 	uint32_t nr = 0;
 	int err;
 
 	annotation->lines = lines;
 	if (!lines)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < annotation->nr_places; i++) {
-		const struct hot_place *place = &annotation->places[i];
+	for (uint32_t i = 0; i < annotation->nr_addresses; i++) {
+		const struct hot_address *address = &annotation->addresses[i];
 
-		lines[i] = (struct hot_line){place->file, place->line, place->self, place->samples,
-		                             false};
+		lines[i] = (struct hot_line){address->file, address->line, address->self,
+		                             address->samples, false};
 	}
-	ARRAY_SORT(lines, annotation->nr_places, compare_lines);
-	for (uint32_t i = 0; i < annotation->nr_places; i++) {
+	ARRAY_SORT(lines, annotation->nr_addresses, compare_lines);
+	for (uint32_t i = 0; i < annotation->nr_addresses; i++) {
 		if (nr && !compare_lines(&lines[nr - 1], &lines[i])) {
 			lines[nr - 1].self += lines[i].self;
 			lines[nr - 1].samples += lines[i].samples;
@@ -265,9 +266,9 @@ static void find_codes(struct annotation *annotation)
 {
 	struct hot_code *code = NULL;
 
-	for (uint32_t i = 0; i < annotation->nr_places; i++) {
-		const struct hot_place *place = &annotation->places[i];
-		uint32_t symbol = trace_find_symbol(annotation->trace, place->frame);
+	for (uint32_t i = 0; i < annotation->nr_addresses; i++) {
+		const struct hot_address *address = &annotation->addresses[i];
+		uint32_t symbol = trace_find_symbol(annotation->trace, address->frame);
 
 		if (symbol == UINT32_MAX)
 			continue; /* and so it has no name */
@@ -276,13 +277,13 @@ static void find_codes(struct annotation *annotation)
 			*code = (struct hot_code){.symbol = symbol, .first = i};
 		}
 		code->nr++;
-		code->self += place->self;
+		code->self += address->self;
 	}
 }
 
 static int make_codes(struct annotation *annotation)
 {
-	annotation->codes = calloc(annotation->nr_places + 1UL, sizeof(*annotation->codes));
+	annotation->codes = calloc(annotation->nr_addresses + 1UL, sizeof(*annotation->codes));
 	if (!annotation->codes)
 		return -ENOMEM;
 	find_codes(annotation);
@@ -312,7 +313,7 @@ static uint64_t made_at(const struct annotation *annotation, uint32_t file)
 		const struct hot_code *code = &annotation->codes[i];
 
 		for (uint32_t k = 0; k < code->nr && !code->err; k++)
-			if (annotation->places[code->first + k].file == file)
+			if (annotation->addresses[code->first + k].file == file)
 				return code->code.changed > NO_TIME_NS ? code->code.changed : 0;
 	}
 	return 0;
@@ -406,7 +407,7 @@ void annotation_fini(struct annotation *annotation)
 	for (uint32_t i = 0; i < annotation->nr_codes; i++)
 		free(annotation->codes[i].code.bytes);
 	files_aside_free(annotation->aside);
-	free(annotation->places);
+	free(annotation->addresses);
 	free(annotation->lines);
 	free(annotation->codes);
 	*annotation = (struct annotation){0};

@@ -14,7 +14,7 @@
 /* An inlined function has code in many functions. Only the hottest ones are shown. */
 #define ANNOTATION_MAX_CODES 16
 
-struct hot_place {
+struct hot_address {
 	uint64_t frame;
 	uint64_t self, samples;
 	uint32_t file, line; /* file: string; 0: not known */
@@ -31,7 +31,7 @@ struct hot_line {
 /* A function, as its module has it: there may be several of one name, and parts of one. */
 struct hot_code {
 	uint32_t symbol;    /* of the trace */
-	uint32_t first, nr; /* places */
+	uint32_t first, nr; /* addresses */
 	uint64_t self;
 	uint64_t address; /* where it begins */
 	int err;          /* why there is no text: see files_aside_code(); -ENOTSUP: no file */
@@ -42,10 +42,10 @@ struct annotation {
 	const struct trace *trace;
 	struct files_aside *aside; /* reads files that may be anywhere */
 	uint64_t self, samples;
-	struct hot_place *places; /* ascending by frame */
+	struct hot_address *addresses; /* ascending by frame */
 	struct hot_line *lines; /* files by what was spent in them, most first, and then by line */
 	struct hot_code *codes; /* by what was spent in them, most first */
-	uint32_t nr_places, nr_lines, nr_codes;
+	uint32_t nr_addresses, nr_lines, nr_codes;
 	uint32_t nr_more; /* functions that are not among codes */
 	uint64_t more_self;
 };
@@ -62,16 +62,17 @@ void annotation_fini(struct annotation *annotation);
 uint32_t annotation_file_end(const struct annotation *annotation, uint32_t first);
 
 /*
- * The rows of a code in their order: all its instructions, or where it has no text the places in
+ * The rows of a code in their order: all its instructions, or where it has no text the addresses in
  * it. disassembler: where to leave one for the texts of rows, or NULL. NULL: no memory; to be
  * freed.
  */
-struct hot_place *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
-                                  uint32_t *nr, struct disassembler **disassembler);
+struct hot_address *annotation_rows(const struct annotation *annotation,
+                                    const struct hot_code *code, uint32_t *nr,
+                                    struct disassembler **disassembler);
 
-/* The text of a row; "" of places. */
+/* The text of a row; "" of addresses. */
 void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
-                         const struct hot_place *row, struct disassembler *disassembler,
+                         const struct hot_address *row, struct disassembler *disassembler,
                          char text[INSTRUCTION_SIZE]);
 
 /* Why a code has no text, in a few words; NULL: it has. */

@@ -6,19 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct hot_place *place_rows(const struct annotation *annotation,
-                                    const struct hot_code *code)
+static struct hot_address *address_rows(const struct annotation *annotation,
+                                        const struct hot_code *code)
 {
-	struct hot_place *rows = calloc(code->nr + 1UL, sizeof(*rows));
+	struct hot_address *rows = calloc(code->nr + 1UL, sizeof(*rows));
 
 	if (rows)
-		memcpy(rows, &annotation->places[code->first], code->nr * sizeof(*rows));
+		memcpy(rows, &annotation->addresses[code->first], code->nr * sizeof(*rows));
 	return rows;
 }
 
 /* Counts instructions from a frame on, and notes them where rows are given. */
 static uint32_t sweep(const struct hot_code *code, uint64_t start,
-                      struct disassembler *disassembler, struct hot_place *rows)
+                      struct disassembler *disassembler, struct hot_address *rows)
 {
 	char text[INSTRUCTION_SIZE];
 	uint32_t nr = 0;
@@ -28,45 +28,47 @@ static uint32_t sweep(const struct hot_code *code, uint64_t start,
 		size = disassembler_next(disassembler, code->code.bytes + at, code->code.size - at,
 		                         code->address + at, text);
 		if (rows)
-			rows[nr] = (struct hot_place){.frame = start + at, .size = (uint32_t)size};
+			rows[nr] =
+				(struct hot_address){.frame = start + at, .size = (uint32_t)size};
 	}
 	return nr;
 }
 
-/* A place that no instruction begins at belongs to the one around it. */
-static void add_places(const struct annotation *annotation, const struct hot_code *code,
-                       struct hot_place *rows, uint32_t nr)
+/* An address that no instruction begins at belongs to the one around it. */
+static void add_addresses(const struct annotation *annotation, const struct hot_code *code,
+                          struct hot_address *rows, uint32_t nr)
 {
 	uint32_t row = 0;
 
 	for (uint32_t i = 0; i < code->nr && nr; i++) {
-		const struct hot_place *place = &annotation->places[code->first + i];
+		const struct hot_address *address = &annotation->addresses[code->first + i];
 
-		while (row + 1 < nr && rows[row + 1].frame <= place->frame)
+		while (row + 1 < nr && rows[row + 1].frame <= address->frame)
 			row++;
-		rows[row].self += place->self;
-		rows[row].samples += place->samples;
-		rows[row].file = place->file;
-		rows[row].line = place->line;
-		rows[row].hottest |= place->hottest;
+		rows[row].self += address->self;
+		rows[row].samples += address->samples;
+		rows[row].file = address->file;
+		rows[row].line = address->line;
+		rows[row].hottest |= address->hottest;
 	}
 }
 
-struct hot_place *annotation_rows(const struct annotation *annotation, const struct hot_code *code,
-                                  uint32_t *nr, struct disassembler **disassembler)
+struct hot_address *annotation_rows(const struct annotation *annotation,
+                                    const struct hot_code *code, uint32_t *nr,
+                                    struct disassembler **disassembler)
 {
 	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
 	uint64_t start = frame_make((uint16_t)symbol->module, symbol->lo);
-	struct hot_place *rows;
+	struct hot_address *rows;
 
 	*disassembler = code->err ? NULL : disassembler_new(code->code.machine);
 	*nr = code->nr;
 	if (!*disassembler)
-		return place_rows(annotation, code);
+		return address_rows(annotation, code);
 	rows = calloc(sweep(code, start, *disassembler, NULL) + 1UL, sizeof(*rows));
 	if (rows) {
 		*nr = sweep(code, start, *disassembler, rows);
-		add_places(annotation, code, rows, *nr);
+		add_addresses(annotation, code, rows, *nr);
 		return rows;
 	}
 	disassembler_free(*disassembler);
@@ -75,7 +77,7 @@ struct hot_place *annotation_rows(const struct annotation *annotation, const str
 }
 
 void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
-                         const struct hot_place *row, struct disassembler *disassembler,
+                         const struct hot_address *row, struct disassembler *disassembler,
                          char text[INSTRUCTION_SIZE])
 {
 	size_t at = frame_offset(row->frame) - symbol->lo;

@@ -537,15 +537,15 @@ static void code_adds_up(void **state)
 	assert_non_null(profile);
 	assert_int_equal(annotation_init(&annotation, profile, &options.query), 0);
 	assert_true(self && annotation.self == self);
-	assert_true(annotation.nr_places > 10);
-	for (uint32_t i = 0; i < annotation.nr_places; i++) {
-		assert_string_equal(symbol_of(annotation.places[i].frame), "c");
-		of_places += annotation.places[i].self;
+	assert_true(annotation.nr_addresses > 10);
+	for (uint32_t i = 0; i < annotation.nr_addresses; i++) {
+		assert_string_equal(symbol_of(annotation.addresses[i].frame), "c");
+		of_places += annotation.addresses[i].self;
 	}
 	for (uint32_t i = 0; i < annotation.nr_codes; i++) {
 		struct disassembler *disassembler;
 		uint32_t nr;
-		struct hot_place *rows =
+		struct hot_address *rows =
 			annotation_rows(&annotation, &annotation.codes[i], &nr, &disassembler);
 
 		of_codes += annotation.codes[i].self;
