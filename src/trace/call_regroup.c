@@ -27,7 +27,7 @@ struct member {
 
 struct regroup {
 	struct call_regrouped *out;
-	const struct places *places;
+	const struct bin_positions *positions;
 	struct call_cursor *cursor;
 	struct member *members;
 	uint32_t *member_of; /* by thread: number + 1; 0: none of the group's */
@@ -42,18 +42,18 @@ struct regroup {
 static int note_bin(struct regroup *regroup, uint32_t thread, const struct bin *bin)
 {
 	struct call_regrouped *out = regroup->out;
-	struct bin_place *places = array_grow(out->places, out->nr, sizeof(*places));
+	struct bin_position *positions = array_grow(out->positions, out->nr, sizeof(*positions));
 	uint32_t *threads;
 
-	if (!places)
+	if (!positions)
 		return -ENOMEM;
-	out->places = places;
+	out->positions = positions;
 	threads = array_grow(out->threads, out->nr, sizeof(*threads));
 	if (!threads)
 		return -ENOMEM;
 	out->threads = threads;
 	out->threads[out->nr] = thread;
-	out->places[out->nr++] = (struct bin_place){
+	out->positions[out->nr++] = (struct bin_position){
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,
 	};
@@ -138,12 +138,13 @@ static int regroup_bin(struct regroup *regroup, const struct bin *bin)
 /* Goes through one list after the other, so that the bins of each thread have that order, too. */
 static int regroup_all(struct regroup *regroup)
 {
-	const struct bin_place *place = regroup->places->places, *end = place + regroup->places->nr;
+	const struct bin_position *position = regroup->positions->positions,
+				  *end = position + regroup->positions->nr;
 	int err = 0;
 
-	for (; place < end && !err; place++) {
-		err = regroup_bin(regroup, place->bin);
-		if (!err && (place + 1 == end || place[1].list != place->list))
+	for (; position < end && !err; position++) {
+		err = regroup_bin(regroup, position->bin);
+		if (!err && (position + 1 == end || position[1].list != position->list))
 			err = close_bins(regroup);
 	}
 	return err;
@@ -178,8 +179,8 @@ static int map_bins(const struct regroup *regroup)
 	out->map = (void *)at;
 	out->map_size = (size_t)regroup->size;
 	for (size_t i = 0; i < out->nr; i++) {
-		out->places[i].bin = (const void *)at;
-		at += bin_size(out->places[i].bin);
+		out->positions[i].bin = (const void *)at;
+		at += bin_size(out->positions[i].bin);
 	}
 	return 0;
 }
@@ -196,12 +197,13 @@ static int regroup_groups(struct regroup *regroup, const uint64_t *nr_calls)
 	return err ? err : map_bins(regroup);
 }
 
-struct call_regrouped *call_regroup(const struct places *places, const struct scratch *scratch,
-                                    const uint64_t *nr_calls, uint32_t nr_threads)
+struct call_regrouped *call_regroup(const struct bin_positions *positions,
+                                    const struct scratch *scratch, const uint64_t *nr_calls,
+                                    uint32_t nr_threads)
 {
 	struct regroup regroup = {
 		.out = calloc(1, sizeof(*regroup.out)),
-		.places = places,
+		.positions = positions,
 		.cursor = call_cursor_new(),
 		.members = calloc(GROUP_SIZE, sizeof(*regroup.members)),
 		.member_of = calloc(nr_threads + 1UL, sizeof(*regroup.member_of)),
@@ -228,7 +230,7 @@ void call_regrouped_free(struct call_regrouped *regrouped)
 		return;
 	if (regrouped->map)
 		munmap(regrouped->map, regrouped->map_size);
-	free(regrouped->places);
+	free(regrouped->positions);
 	free(regrouped->threads);
 	free(regrouped);
 }

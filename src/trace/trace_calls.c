@@ -12,8 +12,8 @@
 
 /* A list: the calls of one kind and level. It stands at the next record. */
 struct list {
-	const struct bin_place *at, *end; /* the bins that follow */
-	const uint32_t *thread;           /* whose calls are wanted; NULL: everybody's */
+	const struct bin_position *at, *end; /* the bins that follow */
+	const uint32_t *thread;              /* whose calls are wanted; NULL: everybody's */
 	struct call record;
 	struct call_cursor *cursor; /* NULL: there is no further record */
 	uint32_t level;
@@ -27,8 +27,8 @@ struct begun {
 };
 
 struct call_walk {
-	struct places own; /* of a walk over all threads */
-	uint32_t thread;   /* of any other */
+	struct bin_positions own; /* of a walk over all threads */
+	uint32_t thread;          /* of any other */
 	struct list *lists;
 	uint32_t nr_lists;
 	struct begun given;  /* its parts live until the next step */
@@ -66,8 +66,8 @@ static int list_next(struct list *list)
 	return got;
 }
 
-static int list_open(struct list *list, const struct bin_place *first, const struct bin_place *end,
-                     const uint32_t *thread)
+static int list_open(struct list *list, const struct bin_position *first,
+                     const struct bin_position *end, const uint32_t *thread)
 {
 	*list = (struct list){
 		.at = first, .end = end, .level = first->list & 0xff, .thread = thread};
@@ -97,18 +97,19 @@ static struct list *oldest(const struct call_walk *walk)
 
 /* --- the walk --------------------------------------------------------------------------------- */
 
-static int open_lists(struct call_walk *walk, const struct places *places, const uint32_t *thread)
+static int open_lists(struct call_walk *walk, const struct bin_positions *positions,
+                      const uint32_t *thread)
 {
-	const struct bin_place *place = places->places, *next;
-	const struct bin_place *end = place ? place + places->nr : NULL;
+	const struct bin_position *position = positions->positions, *next;
+	const struct bin_position *end = position ? position + positions->nr : NULL;
 	int err = 0;
 
-	walk->lists = calloc((size_t)places_lists(places) + 1, sizeof(*walk->lists));
+	walk->lists = calloc((size_t)bin_positions_lists(positions) + 1, sizeof(*walk->lists));
 	if (!walk->lists)
 		return -ENOMEM;
-	for (; place < end && !err; place = next) {
-		next = places_list_end(places, place);
-		err = list_open(&walk->lists[walk->nr_lists++], place, next, thread);
+	for (; position < end && !err; position = next) {
+		next = bin_positions_list_end(positions, position);
+		err = list_open(&walk->lists[walk->nr_lists++], position, next, thread);
 	}
 	return err;
 }
@@ -130,7 +131,7 @@ struct call_walk *call_walk_new(const struct trace *trace)
 
 	if (!walk)
 		return NULL;
-	err = places_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	err = bin_positions_find(&walk->own, trace, BIN_CALLS, TRACE_ALL_EVENTS);
 	if (!err)
 		err = open_lists(walk, &walk->own, NULL);
 	return walk_or_error(walk, err);
@@ -157,7 +158,7 @@ void call_walk_free(struct call_walk *walk)
 	free(walk->begun);
 	free(walk->lists);
 	free(walk->given.parts);
-	places_fini(&walk->own);
+	bin_positions_fini(&walk->own);
 	free(walk);
 }
 
@@ -253,30 +254,30 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call)
 
 /* Notes that a bin has calls of a thread. */
 struct mention {
-	uint32_t thread, place;
+	uint32_t thread, position;
 };
 
 /* State while the index is built. */
 struct survey {
 	struct call_index *index;
-	struct places places; /* of all bins */
-	uint32_t *seen;       /* by thread: the last place that mentions it, + 1 */
+	struct bin_positions positions; /* of all bins */
+	uint32_t *seen;                 /* by thread: the last position that mentions it, + 1 */
 	struct mention *mentions;
 	size_t nr;
 };
 
-static int survey_thread(struct survey *survey, uint32_t place, uint32_t thread)
+static int survey_thread(struct survey *survey, uint32_t position, uint32_t thread)
 {
-	if (survey->seen[thread] == place + 1)
+	if (survey->seen[thread] == position + 1)
 		return 0;
-	if (ARRAY_ADD(survey->mentions, survey->nr, (struct mention){thread, place}))
+	if (ARRAY_ADD(survey->mentions, survey->nr, (struct mention){thread, position}))
 		return -ENOMEM;
-	survey->seen[thread] = place + 1;
+	survey->seen[thread] = position + 1;
 	survey->index->of_thread[thread].nr++;
 	return 0;
 }
 
-static int survey_call(struct survey *survey, uint32_t place, const struct call *call)
+static int survey_call(struct survey *survey, uint32_t position, const struct call *call)
 {
 	struct call_index *index = survey->index;
 	uint32_t thread = call->thread < index->nr_threads ? call->thread : index->nr_threads;
@@ -288,7 +289,7 @@ static int survey_call(struct survey *survey, uint32_t place, const struct call 
 		if (call->leave > index->last_time)
 			index->last_time = call->leave;
 	}
-	return thread < index->nr_threads ? survey_thread(survey, place, thread) : 0;
+	return thread < index->nr_threads ? survey_thread(survey, position, thread) : 0;
 }
 
 static int survey_bins(struct survey *survey)
@@ -296,8 +297,8 @@ static int survey_bins(struct survey *survey)
 	struct call_cursor *cursor = call_cursor_new();
 	int got = cursor ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < survey->places.nr && !got; i++) {
-		const struct bin *bin = survey->places.places[i].bin;
+	for (uint32_t i = 0; i < survey->positions.nr && !got; i++) {
+		const struct bin *bin = survey->positions.positions[i].bin;
 		struct call call;
 
 		got = call_code_open(cursor, bin, bin_size(bin));
@@ -311,12 +312,12 @@ static int survey_bins(struct survey *survey)
 /* From how many threads in a bin, on average, regrouping is less work than reading them over. */
 #define MANY_THREADS 4
 
-/* Replaces the places by those of the regrouped bins, which have one thread each. */
+/* Replaces the positions by those of the regrouped bins, which have one thread each. */
 static int regroup(struct survey *survey, const struct scratch *scratch)
 {
 	struct call_index *index = survey->index;
 	struct call_regrouped *own =
-		call_regroup(&survey->places, scratch, index->nr, index->nr_threads);
+		call_regroup(&survey->positions, scratch, index->nr, index->nr_threads);
 	struct mention *mentions;
 
 	if (!own)
@@ -337,25 +338,26 @@ static int regroup(struct survey *survey, const struct scratch *scratch)
 	return 0;
 }
 
-/* Sorts the places by thread and keeps their order. */
-static int share_places(const struct survey *survey)
+/* Sorts the positions by thread and keeps their order. */
+static int share_positions(const struct survey *survey)
 {
 	struct call_index *index = survey->index;
-	const struct bin_place *from = index->own ? index->own->places : survey->places.places;
-	struct bin_place *next;
+	const struct bin_position *from =
+		index->own ? index->own->positions : survey->positions.positions;
+	struct bin_position *next;
 
-	index->places = next = calloc(survey->nr + 1, sizeof(*next));
+	index->positions = next = calloc(survey->nr + 1, sizeof(*next));
 	if (!next)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < index->nr_threads; i++) {
-		index->of_thread[i].places = next;
+		index->of_thread[i].positions = next;
 		next += index->of_thread[i].nr;
 		index->of_thread[i].nr = 0;
 	}
 	for (size_t i = 0; i < survey->nr; i++) {
-		struct places *places = &index->of_thread[survey->mentions[i].thread];
+		struct bin_positions *positions = &index->of_thread[survey->mentions[i].thread];
 
-		places->places[places->nr++] = from[survey->mentions[i].place];
+		positions->positions[positions->nr++] = from[survey->mentions[i].position];
 	}
 	return 0;
 }
@@ -363,7 +365,7 @@ static int share_places(const struct survey *survey)
 static int make_index(struct call_index *index, const struct scratch *scratch)
 {
 	struct survey survey = {.index = index};
-	int err = places_find(&survey.places, index->trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	int err = bin_positions_find(&survey.positions, index->trace, BIN_CALLS, TRACE_ALL_EVENTS);
 
 	index->of_thread = calloc(index->nr_threads + 1UL, sizeof(*index->of_thread));
 	index->nr = calloc(index->nr_threads + 1UL, sizeof(*index->nr));
@@ -372,11 +374,11 @@ static int make_index(struct call_index *index, const struct scratch *scratch)
 		err = -ENOMEM;
 	if (!err)
 		err = survey_bins(&survey);
-	if (!err && scratch->fd >= 0 && survey.nr > MANY_THREADS * survey.places.nr)
+	if (!err && scratch->fd >= 0 && survey.nr > MANY_THREADS * survey.positions.nr)
 		err = regroup(&survey, scratch);
 	if (!err)
-		err = share_places(&survey);
-	places_fini(&survey.places);
+		err = share_positions(&survey);
+	bin_positions_fini(&survey.positions);
 	free(survey.seen);
 	free(survey.mentions);
 	return err;
@@ -404,7 +406,7 @@ void call_index_free(struct call_index *index)
 	if (!index)
 		return;
 	call_regrouped_free(index->own);
-	free(index->places);
+	free(index->positions);
 	free(index->of_thread);
 	free(index->nr);
 	free(index);
@@ -414,13 +416,13 @@ void call_index_free(struct call_index *index)
 
 int trace_call_bytes(const struct trace *trace, uint64_t *bytes)
 {
-	struct places places;
-	int err = places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS);
+	struct bin_positions positions;
+	int err = bin_positions_find(&positions, trace, BIN_CALLS, TRACE_ALL_EVENTS);
 
 	*bytes = 0;
-	for (size_t i = 0; i < places.nr; i++)
-		*bytes += places.places[i].bin->record_bytes;
-	places_fini(&places);
+	for (size_t i = 0; i < positions.nr; i++)
+		*bytes += positions.positions[i].bin->record_bytes;
+	bin_positions_fini(&positions);
 	return err;
 }
 

@@ -31,9 +31,9 @@ int call_walk_next(struct call_walk *walk, struct trace_call *call);
  */
 struct call_index {
 	const struct trace *trace;
-	struct bin_place *places; /* of thread after thread */
-	struct places *of_thread; /* each one's part of them */
-	uint64_t *nr;             /* calls by thread; of numbers made up the last one */
+	struct bin_position *positions;  /* of thread after thread */
+	struct bin_positions *of_thread; /* each one's part of them */
+	uint64_t *nr;                    /* calls by thread; of numbers made up the last one */
 	uint32_t nr_threads;
 	uint64_t first_time, last_time; /* of all calls; 0: there are none */
 	struct call_regrouped *own;     /* NULL: the bins are the trace's */

@@ -1,6 +1,6 @@
 #include "trace/trace_file.h"
 #include "hmb/code.h"
-#include "trace/trace_places.h"
+#include "trace/bin_positions.h"
 #include "base/time_heap.h"
 #include "base/access_class.h"
 
@@ -10,7 +10,7 @@
 
 /* A list: the samples of one kind and level. It stands at the next sample. */
 struct list {
-	const struct bin_place *at, *end; /* the bins that follow */
+	const struct bin_position *at, *end; /* the bins that follow */
 	struct code_sample sample;
 	struct code_cursor *cursor;
 	uint32_t event, level, first_place;
@@ -26,7 +26,7 @@ struct counter_streams {
 
 struct trace_walk {
 	const struct trace *trace;
-	struct places places;
+	struct bin_positions positions;
 	struct list *lists;
 	struct time_heap heap; /* of the lists that have a sample */
 	bool by_time;          /* else one list after the other */
@@ -112,8 +112,8 @@ static int list_next(const struct trace *trace, struct list *list)
 	}
 }
 
-static int list_open(const struct trace *trace, struct list *list, const struct bin_place *first,
-                     const struct bin_place *end)
+static int list_open(const struct trace *trace, struct list *list, const struct bin_position *first,
+                     const struct bin_position *end)
 {
 	list->cursor = code_cursor_new();
 	if (!list->cursor)
@@ -135,16 +135,16 @@ static uint64_t list_time(const struct trace_walk *walk, const struct list *list
 
 static int open_lists(struct trace_walk *walk)
 {
-	const struct bin_place *place = walk->places.places, *next;
-	const struct bin_place *end = place ? place + walk->places.nr : NULL;
+	const struct bin_position *position = walk->positions.positions, *next;
+	const struct bin_position *end = position ? position + walk->positions.nr : NULL;
 	int got = 0;
 
-	for (; place < end && got >= 0; place = next) {
-		next = places_list_end(&walk->places, place);
+	for (; position < end && got >= 0; position = next) {
+		next = bin_positions_list_end(&walk->positions, position);
 		struct list *list = &walk->lists[walk->nr_lists];
 
 		list->first_place = walk->nr_lists * CODE_MAX_PAIRS;
-		got = list_open(walk->trace, list, place, next);
+		got = list_open(walk->trace, list, position, next);
 		if (got == 1)
 			walk->heap.entries[walk->heap.nr++] =
 				(struct heap_entry){list_time(walk, list), walk->nr_lists};
@@ -177,9 +177,9 @@ static struct trace_walk *walk_new(const struct trace *trace, uint32_t event, bo
 		return NULL;
 	walk->trace = trace;
 	walk->by_time = by_time;
-	if (places_find(&walk->places, trace, BIN_SAMPLES, event))
+	if (bin_positions_find(&walk->positions, trace, BIN_SAMPLES, event))
 		goto out;
-	nr = places_lists(&walk->places);
+	nr = bin_positions_lists(&walk->positions);
 	walk->lists = calloc(nr + 1, sizeof(*walk->lists));
 	walk->heap.entries = calloc(nr + 1, sizeof(*walk->heap.entries));
 	if (!walk->lists || !walk->heap.entries || open_counters(walk))
@@ -213,7 +213,7 @@ void trace_walk_free(struct trace_walk *walk)
 		free(walk->streams[i].last);
 	free(walk->lists);
 	free(walk->heap.entries);
-	places_fini(&walk->places);
+	bin_positions_fini(&walk->positions);
 	free(walk);
 }
 

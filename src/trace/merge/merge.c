@@ -1,7 +1,7 @@
 #include "trace/merge/merge.h"
 
 #include "trace/merge/merge_state.h"
-#include "trace/trace_places.h"
+#include "trace/bin_positions.h"
 #include "trace/write/trace_write.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 /* Returns the unit in which times of a kind are stored, as a shift. */
 static unsigned time_shift_of(const struct trace *trace, uint32_t kind, enum bin_use use)
 {
-	struct places places;
+	struct bin_positions positions;
 	unsigned shift = CODE_MAX_TIME_SHIFT;
 
-	if (!places_find(&places, trace, use, kind) && places.nr)
-		shift = places.places[0].bin->time_shift;
-	places_fini(&places);
+	if (!bin_positions_find(&positions, trace, use, kind) && positions.nr)
+		shift = positions.positions[0].bin->time_shift;
+	bin_positions_fini(&positions);
 	return shift;
 }
 

@@ -5,7 +5,7 @@
 #include "output/convert/convert.h"
 #include "trace/merge/merge.h"
 #include "base/new_folder.h"
-#include "trace/trace_places.h"
+#include "trace/bin_positions.h"
 
 #include <errno.h>
 #include <math.h>
@@ -356,12 +356,12 @@ static void check_alike(struct call_walk *one, struct call_walk *other)
 	call_walk_free(other);
 }
 
-static uint64_t records_read(const struct places *places)
+static uint64_t records_read(const struct bin_positions *positions)
 {
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < places->nr; i++)
-		nr += places->places[i].bin->nr_records;
+	for (size_t i = 0; i < positions->nr; i++)
+		nr += positions->positions[i].bin->nr_records;
 	return nr;
 }
 
@@ -372,7 +372,7 @@ static void test_turns(void **state)
 	FILE *file = tmpfile();
 	struct scratch scratch = {.from = sysconf(_SC_PAGESIZE)};
 	struct call_index *shared, *own;
-	struct places places;
+	struct bin_positions positions;
 	struct trace *trace;
 	uint64_t read = 0;
 	struct job job;
@@ -390,9 +390,9 @@ static void test_turns(void **state)
 		check_alike(call_walk_thread(shared, thread), call_walk_thread(own, thread));
 		read += records_read(&own->of_thread[thread]);
 	}
-	assert_int_equal(places_find(&places, trace, BIN_CALLS, TRACE_ALL_EVENTS), 0);
-	assert_int_equal(read, records_read(&places));
-	places_fini(&places);
+	assert_int_equal(bin_positions_find(&positions, trace, BIN_CALLS, TRACE_ALL_EVENTS), 0);
+	assert_int_equal(read, records_read(&positions));
+	bin_positions_fini(&positions);
 	call_index_free(shared);
 	call_index_free(own);
 	fclose(file);

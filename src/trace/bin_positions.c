@@ -1,25 +1,25 @@
-#include "trace/trace_places.h"
+#include "trace/bin_positions.h"
 
 #include "base/array.h"
 
 #include <stdlib.h>
 
 struct search {
-	struct places *places;
+	struct bin_positions *positions;
 	const struct trace *trace;
 	enum bin_use use;
 	uint32_t kind;
 };
 
-static int add_place(struct places *places, const struct bin *bin)
+static int add_position(struct bin_positions *positions, const struct bin *bin)
 {
-	struct bin_place place = {
+	struct bin_position position = {
 		.list = (uint32_t)bin->kind << 8 | bin->level,
 		.sequence = bin->sequence,
 		.bin = bin,
 	};
 
-	return ARRAY_ADD(places->places, places->nr, place);
+	return ARRAY_ADD(positions->positions, positions->nr, position);
 }
 
 static int add_bin(const struct search *search, const struct bin *bin)
@@ -27,7 +27,7 @@ static int add_bin(const struct search *search, const struct bin *bin)
 	if (bin->use != search->use || !trace_bin_live(search->trace, bin) ||
 	    (search->kind != TRACE_ALL_EVENTS && search->kind != bin->kind))
 		return 0;
-	return add_place(search->places, bin);
+	return add_position(search->positions, bin);
 }
 
 static int add_granule(const struct search *search, const unsigned char *granule)
@@ -46,44 +46,46 @@ static int add_granule(const struct search *search, const unsigned char *granule
 	return err;
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-	const struct bin_place *x = a, *y = b;
+	const struct bin_position *x = a, *y = b;
 
 	return ORDER(x->list, y->list) ?: ORDER(x->sequence, y->sequence);
 }
 
-int places_find(struct places *places, const struct trace *trace, enum bin_use use, uint32_t kind)
+int bin_positions_find(struct bin_positions *positions, const struct trace *trace, enum bin_use use,
+                       uint32_t kind)
 {
 	const struct section *bins = &trace->sections[TRACE_BINS];
-	const struct search search = {places, trace, use, kind};
+	const struct search search = {positions, trace, use, kind};
 	int err = 0;
 
-	*places = (struct places){0};
+	*positions = (struct bin_positions){0};
 	for (uint32_t i = 0; i < bins->nr && !err; i++)
 		err = add_granule(&search, section_entry(bins, i));
-	ARRAY_SORT(places->places, places->nr, compare_places);
+	ARRAY_SORT(positions->positions, positions->nr, compare_positions);
 	return err;
 }
 
-void places_fini(struct places *places)
+void bin_positions_fini(struct bin_positions *positions)
 {
-	free(places->places);
-	*places = (struct places){0};
+	free(positions->positions);
+	*positions = (struct bin_positions){0};
 }
 
-uint32_t places_lists(const struct places *places)
+uint32_t bin_positions_lists(const struct bin_positions *positions)
 {
 	uint32_t nr = 0;
 
-	for (size_t i = 0; i < places->nr; i++)
-		nr += !i || places->places[i].list != places->places[i - 1].list;
+	for (size_t i = 0; i < positions->nr; i++)
+		nr += !i || positions->positions[i].list != positions->positions[i - 1].list;
 	return nr;
 }
 
-const struct bin_place *places_list_end(const struct places *places, const struct bin_place *first)
+const struct bin_position *bin_positions_list_end(const struct bin_positions *positions,
+                                                  const struct bin_position *first)
 {
-	const struct bin_place *end = places->places + places->nr, *next = first + 1;
+	const struct bin_position *end = positions->positions + positions->nr, *next = first + 1;
 
 	while (next < end && next->list == first->list)
 		next++;
