@@ -1,5 +1,6 @@
 #include "symbolize/kernel_symbols.h"
 #include "base/array.h"
+#include "base/hex_digit.h"
 #include "symbolize/unwind/arch.h"
 
 #include <errno.h>
@@ -38,20 +39,14 @@ static unsigned type_rank(char type)
 	}
 }
 
-static unsigned hex_digit(char letter)
-{
-	return letter >= '0' && letter <= '9'   ? (unsigned)(letter - '0')
-	       : letter >= 'a' && letter <= 'f' ? (unsigned)(letter - 'a') + 10
-	                                        : 16;
-}
-
 /* strtoull() takes much of the time that a kernel's 120,000 symbols need. */
 static const char *parse_hex(const char *at, uint64_t *number)
 {
-	unsigned digit, nr = 0;
+	unsigned nr = 0;
+	int digit;
 
-	for (*number = 0; nr <= 16 && (digit = hex_digit(*at)) < 16; at++, nr++)
-		*number = *number << 4 | digit;
+	for (*number = 0; nr <= 16 && (digit = hex_digit(*at)) >= 0; at++, nr++)
+		*number = *number << 4 | (unsigned)digit;
 	return nr && nr <= 16 ? at : NULL;
 }
 

@@ -1,5 +1,7 @@
 #include "symbolize/elf/language_names.h"
 
+#include "base/hex_digit.h"
+
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <stdlib.h>
@@ -99,11 +101,6 @@ static size_t ocaml_size(const char *name)
 		return size;
 	at--;
 	return is_unnamed(name, at) ? size : at;
-}
-
-static int hex_digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static bool demangle_ocaml(const char *name, char text[DEMANGLED_MAX])
