@@ -23,6 +23,11 @@ const struct trace_run *trace_run(const struct trace *trace)
 	return &trace->run;
 }
 
+bool trace_is_renamed(const struct trace *trace)
+{
+	return trace->renamed[0];
+}
+
 const char *trace_string(const struct trace *trace, uint32_t offset)
 {
 	const struct section *strings = &trace->sections[TRACE_STRINGS];

@@ -28,6 +28,11 @@ void trace_close(struct trace *trace);
 /* The result is never NULL. */
 const struct trace_run *trace_run(const struct trace *trace);
 /*
+ * Tells whether trace_rename() has replaced names of modules. Counts of names in trace_run() are
+ * those of the file.
+ */
+bool trace_is_renamed(const struct trace *trace);
+/*
  * With any bytes but 0; empty for an offset where no string begins, so that all strings together
  * are no longer than the file. Valid until the trace is closed.
  */

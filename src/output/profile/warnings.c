@@ -3,7 +3,6 @@
 #include "output/profile/counter_columns.h"
 #include "output/profile/cut_stacks.h"
 #include "output/text/text.h"
-#include "trace/write/trace_rename.h"
 
 #include <stdarg.h>
 

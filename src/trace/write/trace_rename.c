@@ -264,8 +264,3 @@ int trace_rename(struct trace *trace, const struct name_source *source, uint32_t
 	free(renaming.renewed);
 	return err;
 }
-
-bool trace_is_renamed(const struct trace *trace)
-{
-	return trace->renamed[0];
-}

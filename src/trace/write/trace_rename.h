@@ -14,7 +14,5 @@
  * NULL): how many modules did. 0, -ENOMEM, -EBADMSG, or what source failed with.
  */
 int trace_rename(struct trace *trace, const struct name_source *source, uint32_t *renewed);
-/* Whether any module did: what the run says of its names is of those before. */
-bool trace_is_renamed(const struct trace *trace);
 
 #endif
