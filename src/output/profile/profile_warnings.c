@@ -378,9 +378,11 @@ static void warn_of_nameless(const struct profile *profile, const struct warner 
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg)
 {
 	const struct warner warner = {fn, arg};
+	const struct warner_of_whole whole = {warner, profile->config.selection};
+	const struct warner of_whole = warner_of_whole(&whole);
 
-	warn_of_losses(profile, &warner);
-	warn_of_periods(profile, &warner);
+	warn_of_losses(profile, &of_whole);
+	warn_of_periods(profile, &of_whole);
 	warn_of_coverage(profile, &warner);
 	warn_of_uncounted(profile, &warner);
 	warn_of_mixing(profile, &warner);

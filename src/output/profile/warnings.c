@@ -17,6 +17,21 @@ void warn(const struct warner *warner, const char *format, ...)
 	warner->fn(warner->arg, text);
 }
 
+static void emit_of_whole(void *arg, const char *text)
+{
+	const struct warner_of_whole *whole = arg;
+
+	if (selection_is_all(whole->selection))
+		whole->part.fn(whole->part.arg, text);
+	else
+		warn(&whole->part, "in the whole recording: %s", text);
+}
+
+struct warner warner_of_whole(const struct warner_of_whole *whole)
+{
+	return (struct warner){emit_of_whole, (void *)(uintptr_t)whole};
+}
+
 /* Flags about source lines: later symbolization may have added the lines. */
 #define OF_LINES (TRACE_RUN_SPLIT_MISSING | TRACE_RUN_LINES_PACKED | TRACE_RUN_LINES_REFUSED)
 
@@ -237,14 +252,17 @@ void warnings_of_callers(const struct trace *trace, warning_fn *fn, void *arg)
 		        "-g none finds them");
 }
 
-void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg)
+void warnings_of_run(const struct trace *trace, const struct selection *selection, warning_fn *fn,
+                     void *arg)
 {
 	const struct trace_run *run = trace_run(trace);
-	const struct warner warner = {fn, arg};
+	const struct warner_of_whole whole = {{fn, arg}, selection};
+	const struct warner warner = warner_of_whole(&whole);
 	const bool renamed = trace_is_renamed(trace);
 
 	warn_of_silence(trace, &warner);
-	warnings_of_flags(renamed ? run->flags & ~(uint32_t)OF_LINES : run->flags, fn, arg);
+	warnings_of_flags(renamed ? run->flags & ~(uint32_t)OF_LINES : run->flags, warner.fn,
+	                  warner.arg);
 	warn_of_counters(trace, &warner);
 	warn_of_lost_calls(trace, &warner);
 	warn_of_unknown_mpi(trace, &warner);

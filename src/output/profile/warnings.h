@@ -9,8 +9,12 @@
 /* Called for each, most serious first; text is one line, and may hold names as they are. */
 typedef void warning_fn(void *arg, const char *text);
 
-/* Emits the warnings about the whole recording. */
-void warnings_of_run(const struct trace *trace, warning_fn *fn, void *arg);
+/*
+ * Emits the warnings about the whole recording. Where a part of it is shown, they say that they are
+ * not about the part alone.
+ */
+void warnings_of_run(const struct trace *trace, const struct selection *selection, warning_fn *fn,
+                     void *arg);
 /* Emits only those warnings that depend on the flags of a run. */
 void warnings_of_flags(uint32_t flags, warning_fn *fn, void *arg);
 /*

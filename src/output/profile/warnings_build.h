@@ -20,6 +20,15 @@ struct warner {
 	void *arg;
 };
 
+/* Emits warnings about the whole recording where a part of it is shown. */
+struct warner_of_whole {
+	struct warner part;
+	const struct selection *selection;
+};
+
+/* Returns what emits such warnings; it refers to `whole`. */
+struct warner warner_of_whole(const struct warner_of_whole *whole);
+
 __attribute__((format(printf, 2, 3))) void warn(const struct warner *warner, const char *format,
                                                 ...);
 

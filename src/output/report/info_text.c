@@ -361,7 +361,7 @@ static void put_quality(FILE *to, const struct trace *trace)
 	          "without names: their file systems did not answer");
 	put_count(to, "threads", run->folded_threads, "in a line with others of the same command");
 	put_cost(to, run);
-	warnings_of_run(trace, put_warning, to);
+	warnings_of_run(trace, NULL, put_warning, to);
 }
 
 /* --- who -------------------------------------------------------------------------------------- */

@@ -95,7 +95,7 @@ static void put_runs(struct diff_json *out, unsigned side)
 		json_text(&out->json, "file", runs->names[run]);
 		json_number(&out->json, "wall_ns", trace_wall(trace_run(runs->traces[run])));
 		json_begin_list(&out->json, "warnings");
-		warnings_of_run(runs->traces[run], json_append_text, &out->json);
+		warnings_of_run(runs->traces[run], NULL, json_append_text, &out->json);
 		json_end_list(&out->json);
 		json_end(&out->json);
 	}

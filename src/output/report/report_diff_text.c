@@ -51,7 +51,7 @@ static void put_side(const struct diff_text *out, unsigned side)
 	for (unsigned run = 0; run < runs->nr; run++) {
 		struct warning_text warning = warning_of(out, side, run);
 
-		warnings_of_run(runs->traces[run], report_warning_text, &warning);
+		warnings_of_run(runs->traces[run], NULL, report_warning_text, &warning);
 	}
 }
 

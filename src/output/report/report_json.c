@@ -295,7 +295,7 @@ static uint64_t shown_wall(const struct profile *profile)
 static void put_warnings(struct report_out *out)
 {
 	json_begin_list(&out->json, "warnings");
-	warnings_of_run(out->trace, json_append_text, &out->json);
+	warnings_of_run(out->trace, out->query->selection, json_append_text, &out->json);
 	if (query_has_trees(out->query))
 		warnings_of_callers(out->trace, json_append_text, &out->json);
 	warnings_of_profile(out->profile, json_append_text, &out->json);

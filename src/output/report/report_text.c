@@ -284,7 +284,7 @@ int report_text(FILE *to, const struct trace *trace, const char *name,
 
 	if (has_head(options)) {
 		report_head_run(to, trace, name);
-		warnings_of_run(trace, report_warning_text, &warning);
+		warnings_of_run(trace, options->query.selection, report_warning_text, &warning);
 	}
 	for (uint32_t i = 0; trace_event(trace, i) && !err; i++) {
 		if (options->query.event != TRACE_ALL_EVENTS && options->query.event != i)

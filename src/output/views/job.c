@@ -46,10 +46,11 @@ static uint32_t world_size(const struct trace *trace)
 
 void job_warnings(const struct job *job, warning_fn *fn, void *arg)
 {
-	const struct warner warner = {fn, arg};
+	const struct warner_of_whole whole = {{fn, arg}, job->samples.selection};
+	const struct warner warner = warner_of_whole(&whole);
 	uint32_t size = world_size(job->trace);
 
-	warnings_of_run(job->trace, fn, arg);
+	warnings_of_run(job->trace, job->samples.selection, fn, arg);
 	if (job->rows.nr && job->rows.nr < size)
 		warn(&warner,
 		     "%u of the job's %u ranks %s in this trace; adaptrace merge joins the traces "

@@ -53,7 +53,7 @@ static void expect_of_run(struct world *w, const char *text)
 	struct trace *trace = world_written(w);
 	struct said said = {""};
 
-	warnings_of_run(trace, keep, &said);
+	warnings_of_run(trace, NULL, keep, &said);
 	assert_string_equal(said.text, text);
 	trace_close(trace);
 }
@@ -125,6 +125,40 @@ static void flags_have_a_sentence_each(void **state)
 		tables_run(w.tables)->flags = TRACE_RUN_CGROUP | flags[i].flag;
 		expect_of_run(&w, flags[i].text);
 	}
+	world_close(&w);
+}
+
+/* Whatever selects the part. */
+static void a_part_has_no_warnings_of_the_whole(void **state)
+{
+	const bool threads[] = {true}, cpus[] = {true};
+	const struct thread_filter by_thread = {.threads = (bool *)threads, .nr_threads = 1};
+	const struct thread_filter by_cpu = {.cpus = (bool *)cpus, .nr_cpus = 1};
+	const struct selection parts[] = {
+		{0, UINT64_MAX, &by_thread}, {0, UINT64_MAX, &by_cpu}, {1, UINT64_MAX, NULL}};
+	struct profile_config config = {.keys = PROFILE_BY_SYMBOL};
+	struct trace_run *run;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	run = run_open(&w);
+	run->malformed = 7;
+	stream_of(&w, 0)->throttled = 2;
+	trace = world_written(&w);
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct said said = {""};
+
+		warnings_of_run(trace, &parts[i], keep, &said);
+		assert_string_equal(said.text,
+		                    "in the whole recording: 7 records made no sense and were "
+		                    "left out\n");
+	}
+	trace_close(trace);
+	config.selection = &parts[0];
+	expect_of_part(&w, &config,
+	               "in the whole recording: the kernel throttled cpu-clock 2 times: bursts are "
+	               "under-sampled\n");
 	world_close(&w);
 }
 
@@ -577,6 +611,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_run_needs_no_word),
 		cmocka_unit_test(flags_have_a_sentence_each),
+		cmocka_unit_test(a_part_has_no_warnings_of_the_whole),
 		cmocka_unit_test(what_went_wrong_is_counted),
 		cmocka_unit_test(few_bad_stacks_are_not_worth_a_line),
 		cmocka_unit_test(why_stacks_are_cut_is_told),
