@@ -30,6 +30,14 @@ for comm in "short", "long":
     assert recording.between(command["exact"] / 1e9, *used, 0.05, recording.stood_still())
     total = sum(row["self"] for row in rows if row["comm"] == comm)
     assert recording.between(total / 1e9, *used, 0.05, recording.allowance(info))
+# Trees mark what was not sampled as tables do.
+marked = {row["comm"]: row for row in rows if row.get("unsampled")}
+trees = recording.report("adaptrace.atr", "--tree", "--sort", "comm")["trees"]
+trees = {tree["comm"]: tree["children"] for tree in trees if tree.get("unsampled")}
+assert trees.keys() == marked.keys(), (trees.keys(), marked.keys())
+for comm, (branch,) in trees.items():
+    assert branch["unsampled"]
+    assert all(branch[name] == marked[comm][name] for name in ("self", "sampled", "exact")), branch
 END
 }
 

@@ -72,6 +72,12 @@ static void put_counters(struct report_out *out, const uint64_t *counters)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+static void put_amounts(struct report_out *out, const struct profile_unsampled *unsampled)
+{
+	json_number(&out->json, "sampled", unsampled->sampled);
+	json_number(&out->json, "exact", unsampled->exact);
+}
+
 static void put_row(struct report_out *out, struct table *table, const struct class_row *of,
                     uint64_t whole)
 {
@@ -82,12 +88,10 @@ static void put_row(struct report_out *out, struct table *table, const struct cl
 	table_begin(table);
 	report_row_json(&out->json, out->profile, &row, out->query, NULL);
 	put_function_cells(table, out->profile, of, whole);
-	if (unsampled) {
-		json_number(&out->json, "sampled", unsampled->sampled);
-		json_number(&out->json, "exact", unsampled->exact);
-	} else {
+	if (unsampled)
+		put_amounts(out, unsampled);
+	else
 		put_counters(out, profile_counts_of(&out->profile->row_counts, of->row)->self);
-	}
 	table_end(table);
 }
 
@@ -106,14 +110,17 @@ static int put_thread(struct report_out *out, uint32_t number, uint64_t whole)
 	const struct profile_class *class = &out->profile->classes[number];
 	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
 	uint32_t rank = rank_row(&out->ranks, class->thread);
+	const struct profile_unsampled *unsampled = report_unsampled(out->profile, number);
 	int err = report_rows_of_class(&out->rows, number);
 
 	json_begin(&out->json, NULL);
-	if (!report_unsampled(out->profile, number)) {
+	if (!unsampled) {
 		json_int(&out->json, "pid", entry ? entry->pid : 0);
 		json_int(&out->json, "tid", entry ? entry->tid : 0);
 	}
 	json_text(&out->json, "comm", trace_string(out->trace, class->comm));
+	if (unsampled)
+		report_mark_json(&out->json, unsampled);
 	if (rank != RANK_NONE)
 		json_int(&out->json, "rank", out->ranks.rows[rank].rank);
 	json_number(&out->json, "total_weight", whole);
@@ -174,12 +181,14 @@ static void put_sum(struct report_out *out, const struct report_branch *branch)
 
 static void put_unsampled(struct report_out *out, uint32_t number)
 {
-	const struct profile_row *row = &out->profile->rows[out->profile->unsampled[number].row];
+	const struct profile_unsampled *unsampled = &out->profile->unsampled[number];
+	const struct profile_row *row = &out->profile->rows[unsampled->row];
 
 	json_begin(&out->json, NULL);
 	report_row_json(&out->json, out->profile, row, out->query, NULL);
 	json_number(&out->json, "self", row->self);
 	json_number(&out->json, "total", row->self);
+	put_amounts(out, unsampled);
 	json_begin_list(&out->json, "children");
 	json_end_list(&out->json);
 	json_end(&out->json);
@@ -241,6 +250,7 @@ static void put_unsampled_class(struct report_out *out, uint32_t number)
 {
 	json_begin(&out->json, NULL);
 	put_class_keys(out, out->profile->rows[out->profile->unsampled[number].row].class);
+	report_mark_json(&out->json, &out->profile->unsampled[number]);
 	json_begin_list(&out->json, "children");
 	put_unsampled(out, number);
 	json_end_list(&out->json);

@@ -160,6 +160,11 @@ static const char *flag_name(enum profile_why why)
 	                                 : "unsampled";
 }
 
+void report_mark_json(struct json_writer *json, const struct profile_unsampled *unsampled)
+{
+	json_flag(json, flag_name(unsampled->why), true);
+}
+
 void report_row_json(struct json_writer *json, const struct profile *profile,
                      const struct profile_row *row, const struct view_query *query,
                      const char *symbol)
@@ -171,5 +176,5 @@ void report_row_json(struct json_writer *json, const struct profile *profile,
 	if (!put_keys(&out, query, UINT32_MAX) && unsampled)
 		json_text(json, "comm", trace_string(profile->trace, unsampled->comm));
 	if (unsampled)
-		json_flag(json, flag_name(unsampled->why), true);
+		report_mark_json(json, unsampled);
 }

@@ -20,4 +20,7 @@ void report_row_json(struct json_writer *json, const struct profile *profile,
                      const struct profile_row *row, const struct view_query *query,
                      const char *symbol);
 
+/* Writes "unsampled", or another word, of weight that no sample stands for. */
+void report_mark_json(struct json_writer *json, const struct profile_unsampled *unsampled);
+
 #endif
