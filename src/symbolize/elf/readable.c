@@ -138,7 +138,7 @@ static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
 }
 
 /* "__module_MOD_name", as gfortran writes it. Names in Fortran have no capital letters. */
-static void fortran_show(char *text)
+static void gfortran_show(char *text)
 {
 	char *middle = strstr(text, "_MOD_"), *at;
 
@@ -152,12 +152,62 @@ static void fortran_show(char *text)
 	memmove(middle, middle + 5, strlen(middle + 5) + 1);
 }
 
+/* Names in Fortran have no capital letters, and Intel's compiler writes "module_mp_name_". */
+static bool intel_show(char *text)
+{
+	char *middle = strstr(text, "_mp_");
+	size_t size = strlen(text);
+
+	if (!middle || middle == text || text[size - 1] != '_' || middle + 5 >= text + size)
+		return false;
+	for (const char *at = text; *at; at++)
+		if (!islower((unsigned char)*at) && !isdigit((unsigned char)*at) && *at != '_')
+			return false;
+	text[size - 1] = '\0';
+	memcpy(middle, "::", 2);
+	memmove(middle + 2, middle + 4, strlen(middle + 4) + 1);
+	return true;
+}
+
+/*
+ * "_QMmodulePname", as flang writes it: M, S and F stand before the names of modules, submodules
+ * and functions around, P before the function's own.
+ */
+static bool flang_show(char *text)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+	char shown[DEMANGLED_MAX];
+	const char *at = text + 2;
+	size_t used = 0, size;
+
+	if (strncmp(text, "_Q", 2) != 0)
+		return false;
+	for (; strchr("MSF", *at) && *at; at += 1 + size) {
+		size = strspn(at + 1, letters);
+		if (*at == 'F')
+			continue;
+		if (!size || used + size + 2 > DEMANGLED_MAX / 2)
+			return false;
+		memcpy(shown + used, at + 1, size);
+		memcpy(shown + used + size, "::", 2);
+		used += size + 2;
+	}
+	size = strspn(at + 1, letters);
+	if (*at != 'P' || !size || size >= DEMANGLED_MAX / 2 || at[1 + size])
+		return false;
+	memcpy(shown + used, at + 1, size + 1);
+	memcpy(text, shown, used + size + 1);
+	return true;
+}
+
 bool name_is_of(const char *linkage, const char *name)
 {
+	static const char *const programs[] = {"MAIN__", "MAIN_", "_QQmain"};
 	size_t size = strnlen(name, DEMANGLED_MAX);
 
-	if (!strcmp(linkage, "MAIN__"))
-		return true;
+	for (size_t i = 0; i < sizeof(programs) / sizeof(*programs); i++)
+		if (!strcmp(linkage, programs[i]))
+			return true;
 	return size && !strncmp(linkage, name, size) && !strcmp(linkage + size, "_");
 }
 
@@ -181,7 +231,8 @@ void name_readable_in(const char *name, unsigned languages, char text[DEMANGLED_
 	base[parts.size] = '\0';
 	if (!demangle(base, text) && !language_demangle(base, languages, text)) {
 		memcpy(text, base, parts.size + 1);
-		fortran_show(text);
+		if (!flang_show(text) && !intel_show(text))
+			gfortran_show(text);
 	}
 	if (!parts.region)
 		return;

@@ -5,7 +5,8 @@
  *     f.part.0, f.cold, f.isra.3  f                        pieces and copies that a compiler made
  *     f._omp_fn.3                 f (omp region 3)         what it made of a parallel region
  *     .omp_outlined..3            (omp region 3)           the same by older versions of clang
- *     __m_MOD_f                   m::f                     Fortran: f of module m
+ *     __m_MOD_f                   m::f                     Fortran: f of module m, by gfortran
+ *     _QMmPf, m_mp_f_             m::f                     the same by flang and by Intel
  *
  * Names of Ada, OCaml and Haskell are read in files of these languages alone, by language_names.h.
  */

@@ -59,7 +59,27 @@ static void fortran(void **state)
 	is("___MOD_", "___MOD_");
 	is("__Z_MOD_x", "__Z_MOD_x");
 	assert_true(name_is_of("dgemm_", "dgemm"));
+	is("_QMmPwork", "m::work");
+	is("_QMa_bSsub2Pc_d", "a_b::sub2::c_d");
+	is("_QMmFhostPinner", "m::inner");
+	is("_QFPinner", "inner");
+	is("_QPwork", "work");
+	is("_QMmPwork.omp_par", "_QMmPwork.omp_par");
+	is("_QMmPwork.cold", "m::work");
+	is("_QQmain", "_QQmain");
+	is("_QMmP", "_QMmP");
+	is("_QMmEvalue", "_QMmEvalue");
+	is("_Q", "_Q");
+	is("_QM", "_QM");
+	is("m_mp_work_", "m::work");
+	is("a_b_mp_c_d_", "a_b::c_d");
+	is("lock_mp_init", "lock_mp_init"); /* of C */
+	is("Lock_mp_init_", "Lock_mp_init_");
+	is("m_mp__", "m_mp__");
+	is("_mp_x_", "_mp_x_");
 	assert_true(name_is_of("MAIN__", "hello"));
+	assert_true(name_is_of("MAIN_", "hello"));
+	assert_true(name_is_of("_QQmain", "hello"));
 	assert_false(name_is_of("dgemm", "dgemm"));
 	assert_false(name_is_of("dgemm__", "dgemm"));
 	assert_false(name_is_of("_", ""));
@@ -107,6 +127,12 @@ static void long_names(void **state)
 	memset(name, 'x', sizeof(name) - 1);
 	name_readable(name, text);
 	assert_int_equal(strlen(text), DEMANGLED_MAX - 1);
+	name[0] = '_';
+	name[1] = 'Q';
+	for (size_t i = 2; i < DEMANGLED_MAX - 3; i += 2)
+		memcpy(name + i, "Mm", 2);
+	name_readable(name, text);
+	assert_true(strlen(text) < DEMANGLED_MAX);
 	memset(name, '.', sizeof(name) - 1);
 	name_readable(name, text);
 	memcpy(name + DEMANGLED_MAX - 12, "._omp_fn.7", 11);
