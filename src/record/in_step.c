@@ -4,7 +4,11 @@
 #include "record/session.h"
 #include "trace/trace.h"
 
+#include <sched.h>
+
 #define CALL_NS 60 /* that a recorded call takes; measured: 40 to 66 */
+#define USUAL_NS \
+	10000000 /* between two samples of a counter on a CPU that the program uses, at most */
 
 static void note_phases(const struct session *s, struct trace_run *run)
 {
@@ -17,13 +21,49 @@ static void note_phases(const struct session *s, struct trace_run *run)
 	run->unsteered_cpus = phases.nr_unsteered;
 }
 
-/* Returns whether the program uses all CPUs that the recorder may run on. */
-static bool shares_cpus(const struct cost_facts *facts)
+/* Calls taken so far, in ns of the program's time. */
+static uint64_t calls_cost(const struct session *s)
 {
-	struct cpu_list allowed = {{0}};
+	return s->calls ? CALL_NS * tables_ledger(s->tables)->taken[s->config->nr_events] : 0;
+}
 
-	cpu_list_allowed(&allowed);
-	return cpu_list_count(&allowed) < (double)facts->busy / (double)facts->wall + 1;
+/*
+ * Returns whether the program runs on this CPU, but for the recorder. While it does, it is sampled
+ * there each period. Samples of the last ms have not been read yet.
+ */
+static bool runs_on(const struct session *s, int cpu, uint64_t now)
+{
+	uint64_t period = s->config->events[0].unit == EVENT_NS
+	                          ? sampler_period(s->sampler, 0, 0, s->sampling.shift[0])
+	                          : USUAL_NS;
+	uint64_t recent = 2 * (SAMPLER_SLACK_NS + period);
+
+	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
+		if ((int)sampler_cpu(s->sampler, c) == cpu)
+			return s->sources[c].heard + recent > now;
+	return false;
+}
+
+void in_step_note_round(struct session *s)
+{
+	uint64_t cpu_time = overhead_guard_cpu_time(), used = cpu_time - s->round_cpu;
+
+	s->round_cpu = cpu_time;
+	if (!s->started || !runs_on(s, sched_getcpu(), sampler_now()))
+		return;
+	s->guard.beside_ns += used;
+	s->guard.all_beside_ns += used;
+}
+
+/* Where most CPUs are not in step the program does not keep them so, and need not be coupled. */
+void in_step_tell_guard(struct session *s)
+{
+	struct sampler_phases phases = sampler_phases(s->sampler);
+	uint64_t calls = calls_cost(s);
+
+	s->guard.calls_ns += calls - s->calls_told;
+	s->calls_told = calls;
+	s->guard.spread = phases.grid && !phases.nr_unsteered ? 2 * phases.median : 0;
 }
 
 static void note_cost(const struct session *s, struct trace_run *run)
@@ -35,16 +75,14 @@ static void note_cost(const struct session *s, struct trace_run *run)
 		.wall = trace_wall(run),
 		.in_step = run->grid,
 		.off = run->p90_off,
+		.recorder = s->guard.all_beside_ns,
+		.calls = calls_cost(s),
 		.nr_unsteered = (unsigned)run->unsteered_cpus,
 	};
 	struct program_cost cost;
 
-	if (s->calls)
-		facts.calls = CALL_NS * tables_ledger(s->tables)->taken[s->config->nr_events];
 	if (!config_has_clock(s->config))
 		facts.busy = facts.wall * sampler_nr_sampled(s->sampler);
-	if (facts.wall && shares_cpus(&facts))
-		facts.recorder = run->recorder_cpu;
 	cost = program_cost(&facts);
 	run->calls_cost = facts.calls;
 	run->one_cpu_cost = (uint64_t)(cost.one_cpu * 1e6);

@@ -7,4 +7,9 @@ struct session;
 /* Writes both into the run of the session's tables. */
 void in_step_note(struct session *session);
 
+/* Notes whether the recorder ran on a CPU of the program since the last call, and how long. */
+void in_step_note_round(struct session *session);
+/* Tells the guard what calls cost since the last call, and how far apart samples in step are. */
+void in_step_tell_guard(struct session *session);
+
 #endif

@@ -2,11 +2,14 @@
 
 #include "base/clock.h"
 
+#include <math.h>
+
 #define WINDOW_NS 1000000000
 #define LEAST_NS  100000000 /* of a window that ends early */
 /* More than taking in and unwinding a sample ever costs for long. */
 #define MOST_SAMPLE_NS 50000
 #define MOST_LOST      100 /* one in so many */
+#define LEAST_SHARE    0.5 /* of the time that may be lost, for samples */
 #define MANY_LOST      256 /* no stall of a moment */
 
 uint64_t overhead_guard_cpu_time(void)
@@ -88,6 +91,22 @@ static double counters_price(const struct overhead_guard *guard)
 	return 2.0 * (double)guard->price * (double)guard->unbounded;
 }
 
+/*
+ * Whether what else stops the target leaves too little time for its samples. The price of samples
+ * alone was judged before the start.
+ */
+static bool leaves_too_little(const struct overhead_guard *guard, uint64_t cpu, double allowed)
+{
+	double spread = (double)(guard->spread < guard->price ? guard->spread : guard->price);
+	double calls = (double)guard->calls_ns;
+	double beside = fmin((double)guard->beside_ns, own_cost(guard, cpu)) +
+	                (double)guard->samples * spread;
+	double samples = (double)guard->samples * (double)guard->price;
+
+	return beside + calls > 0 &&
+	       samples + beside > fmax(allowed - calls, allowed * LEAST_SHARE);
+}
+
 /* The window need not be over: what it may cost is used up, or most samples are lost. */
 static bool is_evident(const struct overhead_guard *guard, uint64_t elapsed, double target)
 {
@@ -105,7 +124,8 @@ static bool is_too_much(const struct overhead_guard *guard, uint64_t cpu, uint64
 
 	return has_trouble(guard) ||
 	       (target > 0.1 * (double)elapsed &&
-	        (own_cost(guard, cpu) > allowed || counters_price(guard) > allowed));
+	        (own_cost(guard, cpu) > allowed || counters_price(guard) > allowed ||
+	         leaves_too_little(guard, cpu, allowed)));
 }
 
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus)
@@ -128,6 +148,8 @@ bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigne
 		.max_rate = guard->max_rate,
 		.all_samples = guard->all_samples,
 		.all_target_ns = guard->all_target_ns,
+		.all_beside_ns = guard->all_beside_ns,
+		.spread = guard->spread,
 		.since = now,
 		.cpu_since = cpu,
 		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,

@@ -8,7 +8,14 @@
  * samples are limited while sampling.
  *
  * While sampling, the guard compares the recorder's CPU time, as far as samples can have caused it,
- * with the target's. It also watches whether the kernel throttles events and whether more than one
+ * with the target's. It also adds up what a CPU of the target loses on average: the measured price
+ * of its samples, the recorder's time on CPUs of the target, recorded calls, and, where CPUs that
+ * wait for each other are sampled in step, the time between the first and the last of them. Slower
+ * sampling does not save calls, so however much these cost, half of the share is left for
+ * samples. What CPUs lose that are not sampled in step and wait for each other is not known here:
+ * it is reported, see program_cost.h.
+ *
+ * The guard also watches whether the kernel throttles events and whether more than one
  * sample in a hundred is lost. If one of these exceeds its limit in a window of one second, the
  * sampling period doubles once, as it does for a full buffer. A window ends early, but not before a
  * tenth of a second, when samples of counters have used up the share of a whole window or when most
@@ -31,7 +38,10 @@ struct overhead_guard {
 	uint64_t told_since; /* value of overhead_guard_target_time() at the window's start */
 	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the window */
 	uint64_t samples;    /* taken in the window */
-	uint64_t all_samples, all_target_ns; /* the same of the whole recording */
+	uint64_t beside_ns;  /* the recorder's CPU time on CPUs of the target in the window */
+	uint64_t calls_ns;   /* the target's time for recorded calls in the window */
+	uint64_t spread;     /* ns from the first to the last of samples in step; 0: not in step */
+	uint64_t all_samples, all_target_ns, all_beside_ns; /* the same of the whole recording */
 	/* samples of counters among them: their rate is unknown before the start */
 	uint64_t unbounded;
 	uint64_t lost;      /* samples lost in the window because a ring was full */

@@ -32,5 +32,8 @@ struct program_cost program_cost(const struct cost_facts *facts)
 		(samples + (double)facts->recorder + (double)facts->calls) / (double)facts->busy;
 	cost.coupled = samples_coupled(facts) + (double)facts->recorder / active(facts) +
 	               (double)facts->calls / (double)facts->busy;
+	/* Nothing loses more than all of its time. */
+	cost.one_cpu = fmin(cost.one_cpu, 1);
+	cost.coupled = fmin(cost.coupled, 1);
 	return cost;
 }

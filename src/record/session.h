@@ -101,6 +101,8 @@ struct session {
 	bool until_ended;    /* the command whose end ends the recording has ended */
 	uint64_t start;      /* start of sampling, ns */
 	uint64_t idle_start; /* idle_time() at the start, ns; 0: of no interest */
+	uint64_t round_cpu;  /* the recorder's CPU time at the end of the last round, ns */
+	uint64_t calls_told; /* cost of calls that the guard has been told of, ns */
 	uint64_t cpu_start;  /* the recorder's CPU time at the start, ns */
 	uint64_t waited;     /* ns until it ended, if sampling did not start */
 	uint64_t seen_ended; /* tasks that had ended at the last tick */

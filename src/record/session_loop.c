@@ -1,5 +1,6 @@
 /* While it runs: what the recorder does whenever something wakes it. */
 #include "record/tasks/process_fd.h"
+#include "record/in_step.h"
 #include "record/session.h"
 #include "record/summary.h"
 
@@ -130,6 +131,7 @@ static void look_at_cost(struct session *s)
 {
 	if (!config_has_clock(s->config))
 		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
+	in_step_tell_guard(s);
 	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
 		session_slow_down(s);
 }
@@ -301,6 +303,7 @@ void session_loop(struct session *s)
 		stack_copy_follow(s);
 		drain_calls(s);
 		look = sampler_steer(s->sampler);
+		in_step_note_round(s);
 	}
 	end_sampling(s);
 }

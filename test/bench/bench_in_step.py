@@ -10,19 +10,21 @@ apart      the largest difference between the phases of two CPUs in windows of 1
 recorder   its CPU time, as a share of one CPU
 
 UNDER='chrt -f 1' runs the programs in real time, for a machine that others use as well. ONLY=NAME runs
-those whose name contains it. Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses
+those whose name contains it, SECONDS=S lets the threads at the barrier run so long, and HERTZ=F is instead
+of 10 kHz: where a sample takes half of the period, the program loses nearly all, in step or not. Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses
 otherwise on 2 CPUs."""
 import collections, itertools, json, os, re, shlex, shutil, statistics, subprocess, sys, tempfile
 
 build, runs = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get('RUNS', 7))
 adaptrace, example, window = build + '/adaptrace', '/usr/share/lammps/examples/rigid', 100000000
 under, only = shlex.split(os.environ.get('UNDER', '')), os.environ.get('ONLY', '')
+hertz, seconds = int(os.environ.get('HERTZ', 10000)), os.environ.get('SECONDS', '2')
 nr_cpus = len(os.sched_getaffinity(0))
 folder = tempfile.TemporaryDirectory()
 os.chdir(folder.name)
 environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    OMP_NUM_THREADS='1', OMP_PROC_BIND='true', OMP_WAIT_POLICY='active')
-loads = {'default': [], '10 kHz': ['-F', '10000', '--max-overhead', '0']}
+loads = {'default': [], f'{hertz / 1000:g} kHz': ['-F', str(hertz), '--max-overhead', '0']}
 ways = {'alone': None, 'apart': '--in-step=no', 'in step': '--in-step=yes'}
 
 # name: the command, what makes out of its output how fast it was, and whether each rank is recorded
@@ -39,7 +41,7 @@ def loops(output):
 
 def programs():
     for threads, us in itertools.product(sorted({nr_cpus - 1, nr_cpus}), (3.4, 34)):
-        yield Program(f'barrier {threads} threads {us} us', [build + '/targets/barrier', str(threads), str(us), '1'],
+        yield Program(f'barrier {threads} threads {us} us', [build + '/targets/barrier', str(threads), str(us), seconds],
                       rounds)
     if not shutil.which('lmp') or not os.path.isdir(example):
         print('LAMMPS: not here')

@@ -114,6 +114,75 @@ static void test_price_of_counters(void **state)
 	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
+/* 1000 samples of 10 us in a second of the target: 1 % of its time, of 5 % that it may lose. */
+static struct overhead_guard sampled(uint64_t own_ns)
+{
+	struct overhead_guard guard = window(own_ns);
+
+	guard.target_ns = SECOND;
+	guard.samples = 1000;
+	return guard;
+}
+
+/* The recorder may take 4 % where it stops the target, and 5 % where it does not. */
+static void test_sum_with_own_time(void **state)
+{
+	struct overhead_guard guard = sampled(SECOND / 1000 * 45);
+
+	(void)state;
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+	guard = sampled(SECOND / 1000 * 45);
+	guard.beside_ns = SECOND / 1000 * 39;
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+	guard = sampled(SECOND / 1000 * 45);
+	guard.beside_ns = SECOND / 1000 * 41;
+	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+	/* what samples did not cause counts for nothing */
+	guard = sampled(SECOND / 1000 * 45);
+	guard.beside_ns = SECOND / 1000 * 41;
+	guard.others_ns = SECOND / 1000 * 10;
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+}
+
+/* Calls leave less for samples, but never less than half: 2.5 %. */
+static void test_sum_with_calls(void **state)
+{
+	static const struct {
+		unsigned samples, calls_ms;
+		bool exceeded;
+	} rows[] = {{3000, 19, false}, {3000, 21, true}, {2400, 1000, false}, {2600, 1000, true}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct overhead_guard guard = sampled(0);
+
+		guard.samples = rows[i].samples;
+		guard.calls_ns = rows[i].calls_ms * SECOND / 1000;
+		assert_int_equal(overhead_guard_exceeded(&guard, SECOND + 1, 1), rows[i].exceeded);
+	}
+}
+
+/* The CPUs wait from the first sample of a tick to the last. */
+static void test_sum_with_spread(void **state)
+{
+	struct overhead_guard guard = sampled(0);
+
+	(void)state;
+	guard.samples = 3000;
+	guard.spread = 6000;
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+	guard.target_ns = SECOND;
+	guard.samples = 3000;
+	assert_int_equal(guard.spread, 6000);
+	guard.spread = 7000;
+	assert_true(overhead_guard_exceeded(&guard, 2 * SECOND + 2, 1));
+	/* no more than as much again: CPUs that are so far apart need not wait for each other */
+	guard = sampled(0);
+	guard.samples = 2400;
+	guard.spread = SECOND;
+	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
+}
+
 /* What used next to nothing is not worth a judgement, whatever its samples cost. */
 static void test_waiting_target(void **state)
 {
@@ -226,6 +295,9 @@ int main(void)
 		cmocka_unit_test(test_price_of_counters),
 		cmocka_unit_test(test_throttled),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_sum_with_own_time),
+		cmocka_unit_test(test_sum_with_calls),
+		cmocka_unit_test(test_sum_with_spread),
 		cmocka_unit_test(test_waiting_target),
 		cmocka_unit_test(test_windows),
 		cmocka_unit_test(test_told_time),

@@ -69,6 +69,22 @@ static void the_recorder_and_calls_cost_too(void **state)
 	assert_float_equal(cost.coupled, 0.1 + 0.1, 1e-9);
 }
 
+/* At 10 kHz, where a sample takes 56 us. */
+static void no_program_loses_more_than_all(void **state)
+{
+	struct cost_facts f = facts();
+	struct program_cost cost;
+
+	(void)state;
+	f.samples = 16 * 100000;
+	f.price = 56000;
+	cost = program_cost(&f);
+	assert_float_equal(cost.one_cpu, 0.56, 1e-9);
+	assert_float_equal(cost.coupled, 1, 1e-9);
+	f.recorder = f.busy;
+	assert_float_equal(program_cost(&f).one_cpu, 1, 1e-9);
+}
+
 static void nothing_is_known_of_nothing(void **state)
 {
 	const struct cost_facts none = {.samples = 3, .price = 5000};
@@ -85,6 +101,7 @@ int main(void)
 		cmocka_unit_test(samples_in_step_cost_once),
 		cmocka_unit_test(one_cpu_waits_for_none),
 		cmocka_unit_test(the_recorder_and_calls_cost_too),
+		cmocka_unit_test(no_program_loses_more_than_all),
 		cmocka_unit_test(nothing_is_known_of_nothing),
 	};
 
