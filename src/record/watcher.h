@@ -72,6 +72,8 @@ enum notice_topic {
 	NOTICE_UNOBSERVED,    /* nr of tasks, total: ns of their time that are missing */
 	NOTICE_RUNNING_ON,    /* nr of the command's processes that run on; pid of the oldest */
 	NOTICE_CUT_STACKS,    /* run */
+
+	NR_NOTICES
 };
 
 struct notice {

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static void warn_of_delay(const struct record_config *config, uint64_t waited_ns)
+static void warn_of_delay(const struct record_config *config, const struct notice *n)
 {
 	char waited[TEXT_SIZE], delay[TEXT_SIZE];
 
-	text_quantity(waited, (double)waited_ns, TRACE_NS);
+	text_quantity(waited, (double)n->nr, TRACE_NS);
 	text_quantity(delay, (double)config->delay, TRACE_NS);
 	say("nothing was sampled: the end came after %s, and --delay is %s", waited, delay);
 }
@@ -39,7 +39,7 @@ static void warn_of_counter(const struct notice *n)
 		say("%s", text);
 }
 
-/* Events of a cgroup see what the kernel takes inherited ones away from. */
+/* The kernel may drop inherited events from a process. Events of a cgroup stay. */
 static const char *way_to_observe(const struct record_config *config)
 {
 	struct permission permission;
@@ -63,7 +63,6 @@ static void warn_of_unobserved(const struct record_config *config, const struct 
 	say("%s%s%s", text, way_to_observe(config), missed);
 }
 
-/* The same samples are there, at a lower rate. */
 static void warn_of_memory(const struct notice *n)
 {
 	char size[TEXT_SIZE];
@@ -119,68 +118,48 @@ static void warn_of_left_behind(const struct notice *n)
 	    one ? "it" : "the oldest of them");
 }
 
-static void warn_of_calls(const struct record_config *config, const struct notice *n)
+static void warn_of_flags(const struct notice *n)
 {
-	switch (n->topic) {
-	case NOTICE_CALLS_REFUSED:
-		warn_of_refused_calls(n);
-		break;
-	case NOTICE_CALLS_UNHEARD:
-		warn_of_unheard_calls(n);
-		break;
-	case NOTICE_CALLS_DROPPED:
-		warn_of_dropped_calls(config, n);
-		break;
-	case NOTICE_CALLS_LOST:
-		warn_of_lost_calls(n);
-		break;
-	case NOTICE_COMMS_REFUSED:
-		say("a trace has room for 65535 communicators, with 4 million members together: "
-		    "messages in others are between unknown ranks, and missing in OTF2");
-		break;
-	case NOTICE_NO_CALLS:
-		say("--mpi recorded no call: the program uses neither MPI nor adaptrace.h, is "
-		    "statically linked or setuid, or has a network of its own, as in a container: "
-		    "then start adaptrace in there");
-		break;
-	default:
-		break;
-	}
+	say_flags((uint32_t)n->nr);
 }
 
-void record_warn(const struct record_config *config, const struct notice *n)
+static void warn_of_expense(const struct notice *n)
 {
-	switch (n->topic) {
-	case NOTICE_BUFFER_LIMIT:
-		warn_of_memory(n);
-		break;
-	case NOTICE_COUNTER:
-		warn_of_counter(n);
-		break;
-	case NOTICE_DELAYED:
-		warn_of_delay(config, n->nr);
-		break;
-	case NOTICE_SILENT:
-		warn_of_silence(n);
-		break;
-	case NOTICE_FLAGS:
-		say_flags((uint32_t)n->nr);
-		break;
-	case NOTICE_EXPENSIVE:
-		say("samples of %s were more than --max-overhead allows, and its period could not "
-		    "become longer: a longer one from the start (-c) costs less",
-		    n->text);
-		break;
-	case NOTICE_UNOBSERVED:
-		warn_of_unobserved(config, n);
-		break;
-	case NOTICE_RUNNING_ON:
-		warn_of_left_behind(n);
-		break;
-	case NOTICE_CUT_STACKS:
-		say_cut_stacks(n->run);
-		break;
-	default:
-		warn_of_calls(config, n);
-	}
+	say("samples of %s were more than --max-overhead allows, and its period could not become "
+	    "longer: a longer one from the start (-c) costs less",
+	    n->text);
+}
+
+static void warn_of_cut_stacks(const struct notice *n)
+{
+	say_cut_stacks(n->run);
+}
+
+const struct notice_words *record_warning(enum notice_topic topic)
+{
+	static const struct notice_words words[NR_NOTICES] = {
+		[NOTICE_FLAGS] = {.say = warn_of_flags},
+		[NOTICE_BUFFER_LIMIT] = {.say = warn_of_memory},
+		[NOTICE_CALLS_REFUSED] = {.say = warn_of_refused_calls},
+		[NOTICE_CALLS_UNHEARD] = {.say = warn_of_unheard_calls},
+		[NOTICE_CALLS_DROPPED] = {.say_for = warn_of_dropped_calls},
+		[NOTICE_CALLS_LOST] = {.say = warn_of_lost_calls},
+		[NOTICE_COMMS_REFUSED] =
+			{"a trace has room for 65535 communicators, with 4 "
+	                 "million members together: messages in others are between "
+	                 "unknown ranks, and missing in OTF2"},
+		[NOTICE_NO_CALLS] =
+			{"--mpi recorded no call: the program uses neither MPI nor "
+	                 "adaptrace.h, is statically linked or setuid, or has a network of "
+	                 "its own, as in a container: then start adaptrace in there"},
+		[NOTICE_COUNTER] = {.say = warn_of_counter},
+		[NOTICE_DELAYED] = {.say_for = warn_of_delay},
+		[NOTICE_SILENT] = {.say = warn_of_silence},
+		[NOTICE_EXPENSIVE] = {.say = warn_of_expense},
+		[NOTICE_UNOBSERVED] = {.say_for = warn_of_unobserved},
+		[NOTICE_RUNNING_ON] = {.say = warn_of_left_behind},
+		[NOTICE_CUT_STACKS] = {.say = warn_of_cut_stacks},
+	};
+
+	return &words[topic];
 }

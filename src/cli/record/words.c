@@ -20,8 +20,8 @@ static bool is_limited(int resource)
 }
 
 /*
- * Returns a remedy where a recording cannot be set up because of this -errno: "; ..." or "". The
- * kernel itself refuses nothing of what is left to who may sample.
+ * Returns a remedy for an -errno of setting a recording up, as "; ...", or "". Permission to sample
+ * was checked before, so EPERM comes from a filter of system calls.
  */
 static const char *remedy(int err)
 {
@@ -44,17 +44,17 @@ static const char *remedy(int err)
 	}
 }
 
-static void say_not_started(int err)
+static void say_not_started(const struct notice *n)
 {
 	struct advice advice = {ADVICE_NONE};
 	struct permission permission;
 	char line[WHY_SIZE];
 
 	permission_read(&permission);
-	if (err == -EMFILE)
+	if (n->err == -EMFILE)
 		advice = permission_advise(&permission, PERMISSION_FILES, 2 * permission.nofile);
 	advice_line(&advice, line, sizeof(line));
-	say("cannot start recording: %s%s", *line ? line : strerror(-err), remedy(err));
+	say("cannot start recording: %s%s", *line ? line : strerror(-n->err), remedy(n->err));
 }
 
 static const char *way_to_execute(const struct record_config *config, char **argv, int err)
@@ -74,12 +74,12 @@ static const char *way_to_execute(const struct record_config *config, char **arg
 	               : "; is it in PATH?";
 }
 
-static void say_not_executed(const struct record_config *config, int err)
+static void say_not_executed(const struct record_config *config, const struct notice *n)
 {
 	char **argv = config->command ?: config->until;
 
-	say("cannot execute '%s': %s%s", argv[0], strerror(-err),
-	    way_to_execute(config, argv, err));
+	say("cannot execute '%s': %s%s", argv[0], strerror(-n->err),
+	    way_to_execute(config, argv, n->err));
 }
 
 static void say_slower(const struct record_config *config, const struct notice *n)
@@ -109,7 +109,7 @@ static void say_unrecoverable(const struct notice *n)
 		    "recover");
 }
 
-/* The whole name is told: the folder may have gone, and recover looks for the name alone. */
+/* Prints the whole path: recover finds a bare name in one folder alone, which may have gone. */
 static void say_kept(const struct record_config *config, const struct notice *n)
 {
 	say("cannot write '%s': %s; it is kept in memory, and saved by: adaptrace recover "
@@ -117,161 +117,198 @@ static void say_kept(const struct record_config *config, const struct notice *n)
 	    config->output, new_file_error(n->err), config->place);
 }
 
-/* --- by what they are about ------------------------------------------------------------------- */
-
-static void say_of_trace(const struct record_config *config, const struct notice *n)
+static void say_text(const struct notice *n)
 {
-	const char *output = config->output;
+	say("%s", n->text);
+}
 
-	switch (n->topic) {
-	case NOTICE_NAMES_SKIPPED:
-		say("names in %llu file%s were skipped; adaptrace report --symbols looks them up",
-		    (unsigned long long)n->nr, plural(n->nr));
-		break;
-	case NOTICE_NAMES_MISSING:
-		say("names in %llu file%s are missing, whose file system does not answer; when it "
-		    "does, adaptrace report --symbols looks them up",
-		    (unsigned long long)n->nr, plural(n->nr));
-		break;
-	case NOTICE_KEPT:
-		say_kept(config, n);
-		break;
-	case NOTICE_ELSEWHERE:
-		say("cannot write '%s': %s; the trace is '%s' instead", output,
-		    new_file_error(n->err), n->text);
-		break;
-	case NOTICE_LOST:
-		say("cannot write '%s': %s; the trace is lost", output, new_file_error(n->err));
-		break;
-	case NOTICE_BESIDE:
-		say("'%s' was taken meanwhile, and stays as it is: the trace is '%s'", output,
+static void say_not_sampling(const struct notice *n)
+{
+	say("cannot start sampling: %s", strerror(-n->err));
+}
+
+static void say_no_cgroup(const struct record_config *config, const struct notice *n)
+{
+	say("cannot sample cgroup '%s': %s%s", config->cgroup, strerror(-n->err),
+	    n->err == -ENOENT ? "; systemd-cgls shows what there is" : "");
+}
+
+static void say_of_advice(const struct notice *n)
+{
+	say_advice("", &n->advice);
+}
+
+static void say_no_counters(const struct notice *n)
+{
+	say_advice("recording without --counters: ", &n->advice);
+}
+
+static void say_no_library(const struct notice *n)
+{
+	if (n->err == -EINVAL)
+		say("cannot preload '%s': its path has a blank or a colon; install adaptrace "
+		    "elsewhere, or record without --mpi",
 		    n->text);
-		break;
-	default:
-		record_warn(config, n);
-	}
+	else
+		say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
+		    "installed; install it, or record without --mpi");
 }
 
-static void say_of_memory(const struct record_config *config, const struct notice *n)
+static void say_signal_refused(const struct record_config *config, const struct notice *n)
 {
-	switch (n->topic) {
-	case NOTICE_OTHER_RECORDER:
-		say("another recorder is at work on '%s'; -o names another place", config->output);
-		break;
-	case NOTICE_LEFTOVER:
-		say("an earlier recording of '%s' was never written; when this one is done, it is "
-		    "saved by: adaptrace recover '%s'",
-		    config->output, config->output);
-		break;
-	case NOTICE_TABLES:
-		if (config->rank <= 0) /* one of the ranks tells it for all */
-			leftovers_say_beside(config->output);
-		break;
-	case NOTICE_NAME_TAKEN:
-		say("another recorder, or recover, writes '%s': this one would leave nothing to "
-		    "recover if it was killed; -o names another place",
-		    config->output);
-		break;
-	case NOTICE_UNRECOVERABLE:
-		say_unrecoverable(n);
-		break;
-	default:
-		say_of_trace(config, n);
-	}
+	say("not permitted to pass SIG%s on to '%s', which runs as another user: the recording "
+	    "ends, and it runs on",
+	    sigabbrev_np((int)n->nr), config->command[0]);
 }
 
-static void say_of_processes(const struct record_config *config, const struct notice *n)
+static void say_not_listed(const struct notice *n)
 {
-	const int pid = (int)n->pid;
-
-	switch (n->topic) {
-	case NOTICE_NOT_LISTED:
-		say("cannot attach to process %d: %s", pid, strerror(-n->err));
-		break;
-	case NOTICE_NOT_ATTACHED:
-		say("cannot attach to process %d: %s%s", pid, strerror(-n->err), remedy(n->err));
-		break;
-	case NOTICE_PROCESS_ENDED:
-		say("process %d has ended; only its parent has still to see that", pid);
-		break;
-	case NOTICE_PROCESS_THREAD:
-		say("%d is a thread; give its process: -p %d", pid, (int)n->nr);
-		break;
-	case NOTICE_PROCESS_MISSING:
-		say("no process %d: %s", pid, strerror(-n->err));
-		break;
-	case NOTICE_CODE_HIDDEN:
-		say("not permitted to see what code process %d has: it is [unknown]; root may, or "
-		    "who has CAP_SYS_PTRACE",
-		    pid);
-		break;
-	case NOTICE_CHILDREN:
-		say_children(n);
-		break;
-	case NOTICE_THREADS_MISSED:
-		say("threads start faster than they can be attached to: some may be missing");
-		break;
-	case NOTICE_NAMESPACE:
-		say("processes outside of this PID namespace are one with idle CPUs, as %s; a "
-		    "container that has the host's (--pid=host) tells them apart",
-		    n->text);
-		break;
-	default:
-		say_of_memory(config, n);
-	}
+	say("cannot attach to process %d: %s", (int)n->pid, strerror(-n->err));
 }
 
-static void say_of_command(const struct record_config *config, const struct notice *n)
+static void say_not_attached(const struct notice *n)
 {
-	switch (n->topic) {
-	case NOTICE_NO_LIBRARY:
-		if (n->err == -EINVAL)
-			say("cannot preload '%s': its path has a blank or a colon; install "
-			    "adaptrace elsewhere, or record without --mpi",
-			    n->text);
-		else
-			say("the library for MPI, libadaptrace-mpi.so, is not where adaptrace is "
-			    "installed; install it, or record without --mpi");
-		break;
-	case NOTICE_NOT_EXECUTED:
-		say_not_executed(config, n->err);
-		break;
-	case NOTICE_SIGNAL_REFUSED:
-		say("not permitted to pass SIG%s on to '%s', which runs as another user: the "
-		    "recording ends, and it runs on",
-		    sigabbrev_np((int)n->nr), config->command[0]);
-		break;
-	default:
-		say_of_processes(config, n);
-	}
+	say("cannot attach to process %d: %s%s", (int)n->pid, strerror(-n->err), remedy(n->err));
+}
+
+static void say_process_ended(const struct notice *n)
+{
+	say("process %d has ended; only its parent has still to see that", (int)n->pid);
+}
+
+static void say_process_thread(const struct notice *n)
+{
+	say("%d is a thread; give its process: -p %d", (int)n->pid, (int)n->nr);
+}
+
+static void say_process_missing(const struct notice *n)
+{
+	say("no process %d: %s", (int)n->pid, strerror(-n->err));
+}
+
+static void say_code_hidden(const struct notice *n)
+{
+	say("not permitted to see what code process %d has: it is [unknown]; root may, or who has "
+	    "CAP_SYS_PTRACE",
+	    (int)n->pid);
+}
+
+static void say_namespace(const struct notice *n)
+{
+	say("processes outside of this PID namespace are one with idle CPUs, as %s; a container "
+	    "that has the host's (--pid=host) tells them apart",
+	    n->text);
+}
+
+static void say_other_recorder(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	say("another recorder is at work on '%s'; -o names another place", config->output);
+}
+
+static void say_leftover(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	say("an earlier recording of '%s' was never written; when this one is done, it is saved "
+	    "by: adaptrace recover '%s'",
+	    config->output, config->output);
+}
+
+/* One of the ranks reports it for all. */
+static void say_leftovers_beside(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	if (config->rank <= 0)
+		leftovers_say_beside(config->output);
+}
+
+static void say_name_taken(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	say("another recorder, or recover, writes '%s': this one would leave nothing to recover "
+	    "if it was killed; -o names another place",
+	    config->output);
+}
+
+static void say_names_skipped(const struct notice *n)
+{
+	say("names in %llu file%s were skipped; adaptrace report --symbols looks them up",
+	    (unsigned long long)n->nr, plural(n->nr));
+}
+
+static void say_names_missing(const struct notice *n)
+{
+	say("names in %llu file%s are missing, whose file system does not answer; when it does, "
+	    "adaptrace report --symbols looks them up",
+	    (unsigned long long)n->nr, plural(n->nr));
+}
+
+static void say_elsewhere(const struct record_config *config, const struct notice *n)
+{
+	say("cannot write '%s': %s; the trace is '%s' instead", config->output,
+	    new_file_error(n->err), n->text);
+}
+
+static void say_lost(const struct record_config *config, const struct notice *n)
+{
+	say("cannot write '%s': %s; the trace is lost", config->output, new_file_error(n->err));
+}
+
+static void say_beside(const struct record_config *config, const struct notice *n)
+{
+	say("'%s' was taken meanwhile, and stays as it is: the trace is '%s'", config->output,
+	    n->text);
+}
+
+/* Topics of which record_warning() has the words are missing. */
+static const struct notice_words words[NR_NOTICES] = {
+	[NOTICE_NOT_STARTED] = {.say = say_not_started},
+	[NOTICE_SAMPLER] = {.say = say_text},
+	[NOTICE_NOT_SAMPLING] = {.say = say_not_sampling},
+	[NOTICE_NO_LIBRARY] = {.say = say_no_library},
+	[NOTICE_NOT_EXECUTED] = {.say_for = say_not_executed},
+	[NOTICE_OTHER_RECORDER] = {.say_for = say_other_recorder},
+	[NOTICE_NO_CGROUP] = {.say_for = say_no_cgroup},
+	[NOTICE_NOT_LISTED] = {.say = say_not_listed},
+	[NOTICE_NOT_ATTACHED] = {.say = say_not_attached},
+	[NOTICE_PROCESS_ENDED] = {.say = say_process_ended},
+	[NOTICE_PROCESS_MISSING] = {.say = say_process_missing},
+	[NOTICE_PROCESS_THREAD] = {.say = say_process_thread},
+	[NOTICE_ADVICE] = {.say = say_of_advice},
+	[NOTICE_NO_COUNTERS] = {.say = say_no_counters},
+	[NOTICE_CODE_HIDDEN] = {.say = say_code_hidden},
+	[NOTICE_CHILDREN] = {.say = say_children},
+	[NOTICE_THREADS_MISSED] = {"threads start faster than they can be attached to: some may be "
+                                   "missing"},
+	[NOTICE_NAMESPACE] = {.say = say_namespace},
+	[NOTICE_SLOWER] = {.say_for = say_slower},
+	[NOTICE_LEFTOVER] = {.say_for = say_leftover},
+	[NOTICE_TABLES] = {.say_for = say_leftovers_beside},
+	[NOTICE_NAME_TAKEN] = {.say_for = say_name_taken},
+	[NOTICE_UNRECOVERABLE] = {.say = say_unrecoverable},
+	[NOTICE_SIGNAL_REFUSED] = {.say_for = say_signal_refused},
+	[NOTICE_NAMES_SKIPPED] = {.say = say_names_skipped},
+	[NOTICE_NAMES_MISSING] = {.say = say_names_missing},
+	[NOTICE_KEPT] = {.say_for = say_kept},
+	[NOTICE_ELSEWHERE] = {.say_for = say_elsewhere},
+	[NOTICE_LOST] = {.say_for = say_lost},
+	[NOTICE_BESIDE] = {.say_for = say_beside},
+};
+
+static bool has_words(const struct notice_words *of)
+{
+	return of->text || of->say || of->say_for;
 }
 
 void record_say(const struct record_config *config, const struct notice *n)
 {
-	switch (n->topic) {
-	case NOTICE_NOT_STARTED:
-		say_not_started(n->err);
-		break;
-	case NOTICE_SAMPLER:
-		say("%s", n->text);
-		break;
-	case NOTICE_NOT_SAMPLING:
-		say("cannot start sampling: %s", strerror(-n->err));
-		break;
-	case NOTICE_NO_CGROUP:
-		say("cannot sample cgroup '%s': %s%s", config->cgroup, strerror(-n->err),
-		    n->err == -ENOENT ? "; systemd-cgls shows what there is" : "");
-		break;
-	case NOTICE_ADVICE:
-		say_advice("", &n->advice);
-		break;
-	case NOTICE_NO_COUNTERS:
-		say_advice("recording without --counters: ", &n->advice);
-		break;
-	case NOTICE_SLOWER:
-		say_slower(config, n);
-		break;
-	default:
-		say_of_command(config, n);
-	}
+	const struct notice_words *of =
+		has_words(&words[n->topic]) ? &words[n->topic] : record_warning(n->topic);
+
+	if (of->text)
+		say("%s", of->text);
+	else if (of->say)
+		of->say(n);
+	else if (of->say_for)
+		of->say_for(config, n);
 }
