@@ -69,7 +69,7 @@ enum { ARCH_RESULT = 10 };
 /* The registers to sample, as perf_event_attr.sample_regs_user wants them. */
 uint64_t arch_sample_mask(void);
 
-/* Where in a sample a register is, by its DWARF number. */
+/* The index of a register in a sample, by its DWARF number. */
 extern const uint8_t arch_sample_index[ARCH_REGS];
 
 static inline uint64_t arch_sample_reg(const uint64_t *regs, unsigned reg)
@@ -90,7 +90,7 @@ extern const struct unwind_rule arch_plt_rule;
 /* Corrects rules that C libraries are known to describe wrongly. */
 void arch_mend_rule(struct unwind_rule *rule);
 
-/* Whether these are the instructions that return from a signal handler. */
+/* Tells whether these are the instructions that return from a signal handler. */
 bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 
 /*
@@ -101,9 +101,9 @@ bool arch_is_trampoline(const uint8_t code[ARCH_TRAMPOLINE_SIZE]);
 bool arch_is_clone(const uint8_t code[ARCH_CLONE_BEFORE]);
 
 /*
- * Whether this code has that in it, and asks then which of the two it is: on aarch64 and riscv64
- * glibc describes its own as if only the old one returned. vfork(), where both return to its
- * caller, does much the same, but for the question.
+ * Tells whether this code contains that system call and then tests which of the two threads it is.
+ * On aarch64 and riscv64 the call frame information of glibc is right for the old thread alone.
+ * vfork() makes the system call without the test: there both return to the caller.
  */
 #define ARCH_CLONE_MAX 128
 bool arch_has_clone(const uint8_t *code, size_t size);
@@ -117,19 +117,20 @@ bool arch_has_clone(const uint8_t *code, size_t size);
 #define ARCH_BARE_SIZE   128
 bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule);
 
-/* Whether a call instruction ends where these bytes of code end. */
+/* Tells whether a call instruction ends where these bytes of code end. */
 bool arch_is_call(const uint8_t code[ARCH_CALL_MAX]);
 
 /*
- * How the code behind a call goes on if it called main(), whose result a C library gives to exit(),
- * at the offset *target; or a thread's function, whose result it keeps in the thread's descriptor.
- * On x86-64 only: elsewhere C libraries have frame pointers.
+ * Tells from the code behind a call whether the call was one of main() or of a thread's function. A
+ * C library passes the result of main() to exit(), which is at the offset *target, and stores that
+ * of a thread's function in the thread's descriptor. On x86-64 only: elsewhere C libraries have
+ * frame pointers.
  */
 #define ARCH_RUN_SIZE 7
 enum arch_run { ARCH_RUNS_OTHER, ARCH_RUNS_MAIN, ARCH_RUNS_THREAD };
 enum arch_run arch_run(const uint8_t code[ARCH_RUN_SIZE], int32_t *target);
 
-/* Whether a function returns by this, or saves the frame pointer and the link register. */
+/* Tell whether an instruction returns, or saves the frame pointer and the link register. */
 bool arch_is_return(const uint8_t code[ARCH_CODE_STEP]);
 bool arch_is_frame_push(const uint8_t code[ARCH_CODE_STEP]);
 

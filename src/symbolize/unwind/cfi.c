@@ -15,18 +15,18 @@
 #define UNPACKED_MAX_TOTAL  (4U << 20) /* twice what large programs in Go need */
 #define MAX_PROGRAM_HEADERS 64
 #define MAX_SECTIONS        512
-#define MAX_OPENED          1024 /* modules; then all are forgotten, and looked at again */
+#define MAX_OPENED          1024 /* modules; when there are more, all are closed and read anew */
 
 struct cfi_reader {
 	struct module_table *modules;
 	struct file_blocks *blocks;
 	size_t indexed;   /* entries in the indexes of all modules */
 	size_t unpacked;  /* bytes of compressed sections */
-	size_t nr_opened; /* modules looked at */
+	size_t nr_opened; /* modules that were opened */
 	uint8_t cie[CFI_CIE_MAX], fde[CFI_FDE_MAX];
 	/* The CIE in the buffer, kept because most functions of a module refer to one of two. */
 	struct {
-		const struct cfi_section *section; /* NULL: nothing that is known */
+		const struct cfi_section *section; /* NULL: the buffer is empty */
 		uint64_t offset;
 		struct cfi_cie cie;
 	} parent;
@@ -86,7 +86,7 @@ void cfi_reader_free(struct cfi_reader *reader)
 	free(reader);
 }
 
-/* Where the file has an address; left: how many more bytes its segment has from there. */
+/* Finds the file offset of an address. *left: bytes of its segment from there on. */
 static bool vaddr_offset(const struct cfi *cfi, uint64_t vaddr, uint64_t *offset, uint64_t *left)
 {
 	unsigned i;
@@ -155,7 +155,7 @@ static void open_packed(struct cfi_reader *reader, const struct cfi *cfi,
 	section->size = chdr.ch_size;
 }
 
-/* Each compiler that had a part in the file left a line there. */
+/* Tells whether .comment has a line of GHC. Each compiler of a file leaves one there. */
 static bool is_by_ghc(struct cfi_reader *reader, const struct cfi *cfi, const Elf64_Shdr *shdr)
 {
 	char text[256];
@@ -165,7 +165,7 @@ static bool is_by_ghc(struct cfi_reader *reader, const struct cfi *cfi, const El
 	return memmem(text, size, "GHC ", 4) != NULL;
 }
 
-/* Remembers a section that is worth scanning if its name is that of call frame information. */
+/* Notes a section if its name is that of call frame information. */
 static void open_section(struct cfi_reader *reader, struct cfi *cfi, const Elf64_Shdr *shdr,
                          const char *name)
 {
@@ -286,7 +286,7 @@ static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *s
 	return true;
 }
 
-/* How many functions there are, as far as there is room for them. */
+/* Counts the functions of a section, up to the room that is left for the index. */
 static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *index, size_t room)
 {
 	struct cfi_scan scan;
@@ -298,7 +298,9 @@ static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *
 	return n;
 }
 
-/* Makes the table that no linker made. The smallest entries have 16 bytes. */
+/*
+ * Builds the table of a section for which the linker made none. The smallest entries have 16 bytes.
+ */
 static void section_index(struct cfi_reader *reader, struct cfi_section *section,
                           const struct cfi_source *source)
 {
@@ -322,7 +324,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	section->index = shrunk ? shrunk : index;
 }
 
-/* The CIE of an entry; NULL: there is none that makes sense. Valid until the next call. */
+/* Returns the CIE of an entry, or NULL if it is missing or invalid. Valid until the next call. */
 static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct cfi_source *source,
                                         uint64_t offset)
 {
@@ -340,8 +342,8 @@ static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct 
 }
 
 /*
- * The FDE that describes an address, in the reader's buffer, and where the next one begins. Its
- * CIE; NULL: there is none.
+ * Reads the FDE of an address into the reader's buffer and finds where the next one begins. Returns
+ * its CIE, or NULL if the address has none.
  */
 static const struct cfi_cie *section_fde(struct cfi_reader *reader, struct cfi *cfi,
                                          struct cfi_section *section, uint64_t vaddr,
@@ -392,9 +394,9 @@ bool cfi_after_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t v
 }
 
 /*
- * A call, by its last byte, in a function that has nothing on the stack. Linkers of Go say so of
- * code that has gone to another stack before, where there is no caller. Of the few that compilers
- * make the code tells the same.
+ * Tells whether the byte at an address is the last one of a call, in a function that has nothing on
+ * the stack. Go's linker describes code that way after it has switched to another stack, where it
+ * has no caller. Compilers make such calls rarely, and then the code itself leads to the caller.
  */
 static bool is_frameless_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr,
                               const struct unwind_rule *rule)
@@ -412,7 +414,7 @@ bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct
 		return false;
 	if (is_frameless_call(reader, cfi, vaddr, rule))
 		*rule = (struct unwind_rule){.kind = RULE_NONE};
-	/* The other section may know the addresses around this one. */
+	/* The other section may describe the addresses around this one. */
 	*range = (struct cfi_range){vaddr, vaddr + 1};
 	return true;
 }

@@ -40,7 +40,7 @@ struct cfi {
 	unsigned nr_loads;
 	struct segment loads[CFI_MAX_LOADS];
 	struct cfi_section eh, debug; /* size 0: there is none */
-	bool is_go, is_haskell;       /* their compilers made code of it */
+	bool is_go, is_haskell;       /* code of it was made by the compiler of Go, of Haskell */
 };
 
 /*
@@ -66,20 +66,23 @@ struct cfi_range {
 };
 
 /*
- * The rule at an address, and around it the addresses that have the same. False: the module has
- * none there, or none that we understand. Of the kind RULE_NONE: ask the code.
+ * Makes the rule at an address. *range is set to the addresses around it that have the same rule.
+ * Returns false if the module has none there, or one that is not understood. If the rule is of the
+ * kind RULE_NONE, use rule_cache_by_code().
  */
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
               struct cfi_range *range);
 
-/* Whether one entry describes two addresses: they are in one function, or in one piece of it. */
+/*
+ * Tells whether one entry describes both addresses: they are in one function, or in one part of it.
+ */
 bool cfi_same_function(struct cfi_reader *reader, struct cfi *cfi, uint64_t a, uint64_t b);
 
-/* Copies bytes of a loaded segment, as far as the file has them: how many, at most size. */
+/* Copies up to `size` bytes of a loaded segment and returns how many the file has. */
 size_t cfi_read(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr, void *to,
                 size_t size);
 
-/* Whether the return address with this frame (the byte before it) follows a call instruction. */
+/* Tells whether a call instruction ends at this address, which is a return address - 1. */
 bool cfi_after_call(struct cfi_reader *reader, const struct cfi *cfi, uint64_t vaddr);
 
 #endif

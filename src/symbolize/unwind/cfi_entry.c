@@ -26,7 +26,7 @@ static bool entry_header(struct cursor *head, bool is_eh, struct cfi_entry *entr
 	return !head->bad;
 }
 
-/* Bytes that are within the section, copied if need be: how many there are. */
+/* Gets bytes of the section, which are copied if they are not in memory, and sets their number. */
 static const uint8_t *section_read(const struct cfi_source *source, uint64_t offset,
                                    uint8_t *buffer, size_t *size)
 {
@@ -190,7 +190,7 @@ void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint6
 	scan->parent = UINT64_MAX;
 }
 
-/* Whether there is a CIE at the offset: it is the scan's then. */
+/* Reads the CIE at the offset into the scan. Returns whether there is one. */
 static bool scan_parent(struct cfi_scan *scan, uint64_t offset)
 {
 	struct cfi_entry entry;

@@ -9,7 +9,7 @@
 	16384 /* 64 KiB; larger tables have larger pieces, which are searched in the file */
 #define NOT_READ INT32_MIN
 
-/* An entry of the linker's: both relative to where the table is said to be loaded. */
+/* An entry of the linker's table. Both values are relative to the table's address. */
 struct pair {
 	int32_t start, entry;
 };
@@ -19,7 +19,7 @@ static uint64_t loaded_at(const struct cfi_section *section, int32_t relative)
 	return section->table_vaddr + (uint64_t)relative;
 }
 
-/* Entries from number i on, at most nr: how many there are. */
+/* Reads up to `nr` entries from number i on and returns how many there are. */
 static uint32_t read_pairs(const struct cfi_source *source, uint32_t i, struct pair *pairs,
                            uint32_t nr)
 {
@@ -29,7 +29,7 @@ static uint32_t read_pairs(const struct cfi_source *source, uint32_t i, struct p
 	                  sizeof(*pairs));
 }
 
-/* Entries from one top to the next. */
+/* Returns the number of entries from one top to the next. */
 static uint32_t top_step(const struct cfi_section *section)
 {
 	uint32_t step = PIECE;
@@ -90,7 +90,7 @@ static bool search_tops(const struct cfi_source *source, uint64_t vaddr, uint32_
 	return from > 0;
 }
 
-/* The same, by single entries, until no more than a piece is left. */
+/* Does the same by reading single entries, until at most a piece is left. */
 static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_t *low,
                         uint32_t *high)
 {

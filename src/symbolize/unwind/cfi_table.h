@@ -10,8 +10,8 @@
 #include "symbolize/unwind/cfi_entry.h"
 
 /*
- * Finds the last function that starts at or before an address: the offset of its entry in the
- * section. `next` is where the function after it starts.
+ * Finds the last function that starts at or before an address. Sets the offset of its entry in the
+ * section, and `next` to the start of the function after it.
  */
 bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
                       uint64_t *next);

@@ -60,8 +60,8 @@ static bool is_first(const struct value *value, uint8_t reg)
 }
 
 /*
- * Where the stack pointer may be kept: what a function gives back as it was, and r10, in which GCC
- * has it until what aligns the stack has pushed that, and again behind the end of that frame.
+ * Tells whether a register may keep the stack pointer: registers that a function preserves, and
+ * r10, which GCC uses in functions that align the stack.
  */
 static bool may_keep(uint8_t reg)
 {
@@ -146,7 +146,7 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 	case INSN_ADD:
 		set(sweep, insn->to, value_add(regs[insn->from], insn->value));
 		break;
-	case INSN_MASK: /* the stack pointer's is another one to start from */
+	case INSN_MASK: /* a masked stack pointer is a new base */
 		set(sweep, insn->to,
 		    insn->to == INSN_RSP ? (struct value){.reg = INSN_REGS} : lost);
 		break;
@@ -159,7 +159,7 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 	}
 }
 
-/* The instruction at the sweep's address; 0: there is none. */
+/* Decodes the instruction at the sweep's address. Returns its size, or 0 if there is none. */
 static size_t fetch(struct sweep *sweep, struct insn *insn)
 {
 	uint64_t at = sweep->addr - sweep->window_addr;
@@ -173,7 +173,7 @@ static size_t fetch(struct sweep *sweep, struct insn *insn)
 	return insn_read(sweep->window + at, sweep->window_size - at, insn);
 }
 
-/* Every jump is taken once: a loop has another way out. */
+/* Takes a jump. Each jump is taken once: a loop has another way out. */
 static void jump(struct sweep *sweep, int32_t by)
 {
 	for (unsigned i = 0; i < sweep->nr_jumps; i++)
@@ -187,7 +187,7 @@ static void jump(struct sweep *sweep, int32_t by)
 	sweep->addr += (uint64_t)by;
 }
 
-/* The last branch that was not taken, and what was known there. */
+/* The last branch that was not taken, and the state there. */
 struct branch {
 	uint64_t from, to; /* to 0: none */
 	bool straight;     /* no jump was taken before */
@@ -204,7 +204,10 @@ static void remember(const struct sweep *sweep, struct branch *branch, uint64_t 
 	memcpy(branch->regs, sweep->regs, sizeof(branch->regs));
 }
 
-/* Where it was not taken is no way. Taken twice without another jump, it leads here for ever. */
+/*
+ * Takes the branch after the path without it has failed. Returns false if it was taken before
+ * without another jump since, as it would lead here for ever.
+ */
 static bool take(struct sweep *sweep, struct branch *branch)
 {
 	if (!branch->to || (branch->to == branch->last && sweep->nr_jumps == branch->last_jumps))
@@ -219,7 +222,7 @@ static bool take(struct sweep *sweep, struct branch *branch)
 	return true;
 }
 
-/* Goes on to where the function returns: the kind of instruction that is there. */
+/* Follows the code until the function returns. Returns the kind of the last instruction. */
 static enum insn_kind run(struct sweep *sweep)
 {
 	struct branch branch = {0};

@@ -16,12 +16,13 @@
 
 #include "symbolize/unwind/rule.h"
 
-/* Copies bytes of code: how many, at most size. */
+/* Copies up to `size` bytes of code and returns their number. */
 typedef size_t epilogue_read_fn(void *arg, uint64_t addr, void *to, size_t size);
 
 /*
- * The rule before the instruction at addr; it holds for those up to *end, too. False: the function
- * does not come to an end within 64 KiB, or does what nobody can follow; so do those up to *end.
+ * Makes the rule before the instruction at addr. It is valid for instructions up to *end, too.
+ * Returns false if no return is found within 64 KiB, or an instruction cannot be followed. That is
+ * true up to *end, too.
  */
 bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwind_rule *rule,
                    uint64_t *end);

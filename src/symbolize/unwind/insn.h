@@ -23,8 +23,8 @@ enum insn_kind {
 	INSN_JUMP,   /* by value, from the end of the instruction */
 	INSN_BRANCH, /* likewise, or not */
 	INSN_RETURN,
-	INSN_NONE, /* what no function runs into: a breakpoint, zeros, and the like */
-	INSN_HALT, /* nor into this, which only the kernel may do */
+	INSN_NONE, /* no function continues here: a breakpoint, zeros, and the like */
+	INSN_HALT, /* no function continues here: only the kernel may halt */
 };
 
 struct insn {
@@ -35,7 +35,10 @@ struct insn {
 
 enum { INSN_RBX = 3, INSN_RSP = 4, INSN_RBP = 5, INSN_REGS = 16 };
 
-/* The number of bytes of the instruction at code, of which size are there; 0: it is none. */
+/*
+ * Decodes the instruction at `code`, of which `size` bytes can be read. Returns its length, or 0 if
+ * it is invalid.
+ */
 size_t insn_read(const uint8_t *code, size_t size, struct insn *insn);
 
 #endif

@@ -12,7 +12,7 @@
 /* Number 0 is above the outermost frames. */
 struct node {
 	struct stack_entry entry;
-	uint64_t since; /* good for samples from then on, ns; or AMBIGUOUS */
+	uint64_t since; /* valid for samples from this time on, ns; or AMBIGUOUS */
 	uint32_t owner; /* see owner_of() */
 	uint32_t caller;
 };
@@ -23,7 +23,7 @@ struct known_callers {
 	uint32_t nr; /* of nodes, with number 0 */
 	struct node nodes[NR_NODES];
 	uint16_t slots[NR_SLOTS];   /* numbers of nodes, by hash; 0: free */
-	uint32_t epochs[NR_EPOCHS]; /* raised where threads are forgotten, by number of thread */
+	uint32_t epochs[NR_EPOCHS]; /* by hash of the thread; raised when a thread is forgotten */
 };
 
 static void callers_clear(struct known_callers *callers)
@@ -49,7 +49,7 @@ void known_callers_free(struct known_callers *callers)
 	free(callers);
 }
 
-/* A thread, and how many with such a number were forgotten before. */
+/* Returns a key for a thread that changes when it is forgotten, as its number may be used again. */
 static uint32_t owner_of(const struct known_callers *callers, pid_t tid)
 {
 	uint32_t epoch = callers->epochs[(uint32_t)tid % NR_EPOCHS];
@@ -57,7 +57,7 @@ static uint32_t owner_of(const struct known_callers *callers, pid_t tid)
 	return (uint32_t)tid << EPOCH_BITS | epoch % (1U << EPOCH_BITS);
 }
 
-/* Where the node of an entry is, or would be. */
+/* Returns the slot of the node for an entry, or the free slot where it would be. */
 static uint32_t slot_of(const struct known_callers *callers, uint32_t owner,
                         const struct stack_entry *entry)
 {
@@ -75,7 +75,9 @@ static uint32_t slot_of(const struct known_callers *callers, uint32_t owner,
 	return i;
 }
 
-/* Whether what is above two frames of one slot differs in places of functions alone. */
+/*
+ * Tells whether the callers of two nodes differ at most in the positions of calls within functions.
+ */
 static bool are_alike(const struct known_callers *callers, uint32_t a, uint32_t b)
 {
 	const struct node *nodes = callers->nodes;
@@ -105,7 +107,7 @@ static void node_meet(struct known_callers *callers, struct node *node, uint64_t
 	node->caller = caller;
 }
 
-/* The number of an entry's node. */
+/* Returns the number of an entry's node, which is added or updated. */
 static uint32_t node_put(struct known_callers *callers, uint32_t owner,
                          const struct stack_entry *entry, uint64_t since, uint32_t caller)
 {
@@ -138,7 +140,7 @@ void known_callers_learn(struct known_callers *callers, pid_t tid, uint64_t sinc
 		caller = node_put(callers, owner, &entries[nr], since, caller);
 }
 
-/* How many frames are above a node, at most max; max + 1: not known, or more. */
+/* Returns the number of frames above a node; max + 1 if there are more, or they are unknown. */
 static size_t count_callers(const struct known_callers *callers, const struct node *node,
                             uint64_t time, size_t max)
 {

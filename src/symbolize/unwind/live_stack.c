@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define CHECK_MAX  6    /* return addresses */
-#define PIECE      4096 /* no larger than a page, so that a piece is there or is not */
+#define PIECE      4096 /* at most a page, so that a piece is readable as a whole or not at all */
 #define MAX_AHEAD  16   /* pieces */
 #define MAX_PIECES 64   /* for one sample: 256 KiB */
 #define REACH      ((uint64_t)1 << 30)
@@ -13,10 +13,10 @@
 struct live_stack {
 	struct peer_memory *memory;
 	pid_t pid;
-	uint64_t base, end;         /* of what may be asked for */
-	unsigned nr, last;          /* of the pieces; the one that was asked for last */
-	unsigned ahead;             /* as many were read at once */
-	uint64_t addrs[MAX_PIECES]; /* of the pieces read, as they were asked for */
+	uint64_t base, end;         /* of the addresses that may be read */
+	unsigned nr, last;          /* number of pieces; index of the piece that was used last */
+	unsigned ahead;             /* pieces that the last read asked for */
+	uint64_t addrs[MAX_PIECES]; /* of the pieces, in the order of reading */
 	unsigned char pieces[MAX_PIECES][PIECE];
 };
 
@@ -35,8 +35,8 @@ void live_stack_free(struct live_stack *live)
 }
 
 /*
- * Another thread has to be woken for it, so where one piece is wanted behind the other ever more
- * are read at once. How many there were.
+ * Reads pieces from an address on and returns their number. A read wakes another thread, so each
+ * read that continues the last one asks for twice as many pieces.
  */
 static unsigned read_pieces(struct live_stack *live, uint64_t addr)
 {
@@ -60,8 +60,8 @@ static unsigned read_pieces(struct live_stack *live, uint64_t addr)
 }
 
 /*
- * Whether the outermost return addresses are still in memory. The bytes around them are not asked:
- * where a frame is larger than the copy they are the variables of a function that is at work.
+ * Tells whether the outermost return addresses are still in memory. The bytes around them are not
+ * compared: if a frame is larger than the copy, they are variables of a running function.
  */
 static bool is_there(const struct live_stack *live, const struct unwind_sample *sample,
                      const struct stack_entry *entries, unsigned nr)
@@ -126,7 +126,7 @@ bool live_stack_word(struct live_stack *live, uint64_t addr, uint64_t *value)
 
 	if (addr < live->base || addr >= live->end)
 		return false;
-	if (offset > PIECE - sizeof(*value)) /* no compiler puts it there */
+	if (offset > PIECE - sizeof(*value)) /* compilers align words */
 		return false;
 	piece = piece_get(live, addr - offset);
 	if (!piece)

@@ -16,23 +16,23 @@
 
 struct live_stack;
 
-/* memory must outlive it. NULL: no memory of our own. */
+/* `memory` must outlive the result. Returns NULL if there is no memory. */
 struct live_stack *live_stack_new(struct peer_memory *memory);
 void live_stack_free(struct live_stack *live);
 
 /*
- * Prepares for words beyond the copy of a sample, in which these frames were found. False: the
- * process may not be read, is gone, or has left them. nr 0: whether it has is not asked.
+ * Prepares for reading words beyond the copy of a sample. Returns false if the process cannot be
+ * read, or if the return addresses of these entries have changed. With nr 0 they are not checked.
  */
 bool live_stack_begin(struct live_stack *live, pid_t pid, const struct unwind_sample *sample,
                       const struct stack_entry *entries, unsigned nr);
 
-/* Goes on to another stack of the process, from this address on. */
+/* Continues on another stack of the process, from this address on. */
 void live_stack_move(struct live_stack *live, uint64_t addr);
 
 /*
- * A word of the stack that the copy does not have in whole. False: it cannot be read, is more than
- * 1 GiB from the stack pointer, or too much was read for this sample.
+ * Reads a word of the stack that is not completely in the copy. Returns false if it cannot be read,
+ * is more than 1 GiB from the stack pointer, or too much was read for this sample.
  */
 bool live_stack_word(struct live_stack *live, uint64_t addr, uint64_t *value);
 

@@ -9,15 +9,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-#define SET_BITS     12 /* 256 KiB: with more, fewer are still near when they are needed */
+#define SET_BITS     12 /* 256 KiB: more sets would stay in the processor's caches less often */
 #define NR_SETS      (1 << SET_BITS)
 #define NR_WAYS      8
-#define MAX_STRAIGHT 1024 /* bytes of code that are looked at where no rule says what it does */
-#define SHORT_WAY    64   /* bytes of code that a set may have many pieces of */
+#define MAX_STRAIGHT 1024 /* bytes of code that are searched for a return or a frame push */
+#define SHORT_WAY    64   /* shorter pieces of code are stored as single addresses */
 #define MAX_RULES    4096 /* nine big libraries together have 2,107 different ones */
 
 #define PAGE       4096
-#define CACHE_LINE 64 /* a set, or a rule, never takes two */
+#define CACHE_LINE 64 /* a set fits into one, and a rule, too */
 
 /*
  * An entry of the cache is one word: a piece of code with one rule, and the number of the rule.
@@ -51,7 +51,7 @@ struct rule_cache {
 	struct peer_memory *memory;
 	uint64_t asked;
 	unsigned nr_rules;
-	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* often used first */
+	_Alignas(CACHE_LINE) uint64_t sets[NR_SETS][NR_WAYS]; /* each set in order of use */
 	struct aligned_rule {
 		_Alignas(CACHE_LINE) struct unwind_rule rule;
 	} rules[MAX_RULES];
@@ -89,7 +89,7 @@ uint64_t rule_cache_asked(const struct rule_cache *cache)
 	return cache->asked;
 }
 
-/* The number of a rule in the table. */
+/* Returns the number of a rule in the table, to which it is added if it is new. */
 static unsigned rule_number(struct rule_cache *cache, const struct unwind_rule *rule)
 {
 	size_t mask = 2 * MAX_RULES - 1, i = XXH3_64bits(rule, sizeof(*rule)) & mask;
@@ -108,8 +108,9 @@ static unsigned rule_number(struct rule_cache *cache, const struct unwind_rule *
 }
 
 /*
- * A signal handler returns to a trampoline, which some C libraries leave undescribed. The address
- * is that of one of its instructions, or of the byte before.
+ * Tells whether the address is in the trampoline that a signal handler returns to, for which some C
+ * libraries have no call frame information. The address is that of one of its instructions, or of
+ * the byte before it.
  */
 static bool is_trampoline(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
@@ -126,8 +127,8 @@ static bool is_trampoline(struct rule_cache *cache, struct cfi *cfi, uint64_t va
 }
 
 /*
- * Nothing is above the code at an entry point, of a program or of the dynamic linker, that is not
- * described: glibc's dynamic linker, or musl.
+ * Tells whether the address is at the entry point of a program or of the dynamic linker, which has
+ * no caller. glibc's dynamic linker and musl have no call frame information there.
  */
 #define ENTRY_CODE_SIZE 96
 
@@ -149,9 +150,9 @@ static ssize_t code_read(struct rule_cache *cache, const struct module *module, 
 }
 
 /*
- * Code that has no file is read where it is, and stays what it was found to be: what CPython makes
- * is never freed, and what is made in the place of other code keeps a frame pointer, as that did.
- * No range: it cannot be read now, and has to be asked again.
+ * Makes a rule for code without a file, which is read from the process. The rule stays valid:
+ * CPython never frees its trampolines, and other jit code that replaces jit code keeps a frame
+ * pointer, too. *range is empty if the code cannot be read now.
  */
 static void bare_rule(struct rule_cache *cache, const struct module *module, uint64_t vaddr,
                       struct unwind_rule *rule, struct cfi_range *range)
@@ -161,7 +162,7 @@ static void bare_rule(struct rule_cache *cache, const struct module *module, uin
 	ssize_t got = code_read(cache, module, vaddr - before, code, sizeof(code));
 
 	if (got <= 0 && got != -EAGAIN && vaddr % PAGE < ARCH_BARE_BEFORE) {
-		before = vaddr % PAGE; /* it may be the first there is */
+		before = vaddr % PAGE; /* the page may be the first of the mapping */
 		got = code_read(cache, module, vaddr - before, code + ARCH_BARE_BEFORE - before,
 		                sizeof(code) - ARCH_BARE_BEFORE + before);
 	}
@@ -180,7 +181,10 @@ static bool is_cloned(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	       arch_is_clone(code);
 }
 
-/* Wherever in it the thread is: before the system call, its result is not 0 yet. */
+/*
+ * Tells whether the range contains the system call that makes a thread. The position of the thread
+ * in it does not matter: before the call, the register of the result is not 0 yet.
+ */
 static bool is_cloning(struct rule_cache *cache, struct cfi *cfi, const struct cfi_range *range)
 {
 	uint8_t code[ARCH_CLONE_MAX];
@@ -190,7 +194,7 @@ static bool is_cloning(struct rule_cache *cache, struct cfi *cfi, const struct c
 	       arch_has_clone(code, cfi_read(cache->reader, cfi, range->start, code, size));
 }
 
-/* Nothing is described at the address, but what begins behind it is. */
+/* Tells whether call frame information begins just behind the address, which itself has none. */
 static bool is_pushed(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
 	struct unwind_rule rule;
@@ -199,7 +203,7 @@ static bool is_pushed(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 	return cfi_rule(cache->reader, cfi, vaddr + 1, &rule, &range) && range.start == vaddr + 1;
 }
 
-/* In the head of a PLT, behind its push. */
+/* Tells whether the address is in the head of a PLT, behind its push. */
 static bool is_plt_head(struct rule_cache *cache, struct cfi *cfi, uint64_t vaddr)
 {
 	uint8_t code[4];
@@ -227,7 +231,9 @@ static struct unwind_rule undescribed_rule(struct rule_cache *cache, struct cfi 
 	return (struct unwind_rule){.kind = is_pushed(cache, cfi, vaddr) ? RULE_PUSHED : RULE_NONE};
 }
 
-/* The rule at an address, and the addresses around it that are known to have the same. */
+/*
+ * Makes the rule at an address. *range is set to the addresses around it that have the same rule.
+ */
 static void rule_ask(struct rule_cache *cache, struct module *module, uint64_t vaddr,
                      struct unwind_rule *rule, struct cfi_range *range)
 {
@@ -246,16 +252,15 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint64_t v
 		bare_rule(cache, module, vaddr, rule, range);
 }
 
-/* Where an address is looked for. */
+/* The set of an address, and the tag and offset that its entry must have. */
 struct place {
 	uint64_t *set, tag;
-	uint32_t at; /* in its region */
+	uint32_t at; /* offset in its region */
 };
 
 #define ODD 0x9e3779b97f4a7c15ull
 
-/* Neighbours have neighbouring sets; what is above their number tells modules and far code apart.
- */
+/* Neighbouring regions have neighbouring sets. The tag distinguishes modules and distant code. */
 static inline struct place place_of(struct rule_cache *cache, uint64_t frame, uint64_t mark)
 {
 	uint64_t region = frame >> REGION_BITS, tag = region >> SET_BITS;
@@ -264,7 +269,10 @@ static inline struct place place_of(struct rule_cache *cache, uint64_t frame, ui
 	return (struct place){cache->sets[set], tag | mark, (uint32_t)frame % REGION_SIZE};
 }
 
-/* No two frames have the same: a product with an odd number can be undone. */
+/*
+ * Returns a place for a single address. No two frames share one, as multiplication by an odd number
+ * is reversible.
+ */
 static inline struct place place_scattered(struct rule_cache *cache, uint64_t frame, uint64_t mark)
 {
 	return place_of(cache, frame * ODD % ((uint64_t)1 << FRAME_BITS), SCATTERED | mark);
@@ -283,7 +291,7 @@ static uint64_t entry_make(const struct place *place, unsigned rule, uint64_t fi
 	       first;
 }
 
-/* A piece of the place's region, as far as the range goes in it. */
+/* Returns an entry for the part of the range that is in the place's region. */
 static uint64_t entry_piece(const struct place *place, unsigned rule, uint64_t vaddr,
                             const struct cfi_range *range)
 {
@@ -316,7 +324,7 @@ static void place_put(const struct place *place, uint64_t entry)
 	place->set[0] = entry;
 }
 
-/* For all of its range; what is for the address alone goes among the scattered. */
+/* Stores a rule for its range, or as scattered if the range is a single address. */
 static const struct unwind_rule *keep_rule(struct rule_cache *cache, const struct unwind_rule *rule,
                                            uint64_t vaddr, const struct cfi_range *range,
                                            const struct place *place, const struct place *single)
@@ -330,7 +338,7 @@ static const struct unwind_rule *keep_rule(struct rule_cache *cache, const struc
 	return &cache->rules[number].rule;
 }
 
-/* Not where it is looked for first: in one of the other ways, or nowhere yet. */
+/* Searches the other ways of the set, and makes the rule if it is not in the cache. */
 __attribute__((noinline)) static const struct unwind_rule *rule_search(struct rule_cache *cache,
                                                                        struct module *module,
                                                                        uint64_t vaddr,
@@ -378,7 +386,7 @@ static size_t read_for_epilogue(void *arg, uint64_t addr, void *to, size_t size)
 	return cfi_read(code->cache->reader, code->cfi, addr, to, size);
 }
 
-/* Not in the cache. Short ways are kept as if they were single addresses. */
+/* Makes a rule from code and stores it. Short pieces are stored as single addresses. */
 static const struct unwind_rule *rule_sweep(struct rule_cache *cache, struct module *module,
                                             uint64_t vaddr, const struct place *place,
                                             const struct place *single)
@@ -415,7 +423,7 @@ bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint
 	return cfi && cfi_after_call(cache->reader, cfi, vaddr);
 }
 
-/* The code of so many bytes, a multiple of ARCH_CODE_STEP, that ends at an address. */
+/* Reads the `size` bytes of code before an address. size is a multiple of ARCH_CODE_STEP. */
 static bool code_before(struct rule_cache *cache, struct module *module, uint64_t vaddr,
                         uint8_t *code, size_t size)
 {
@@ -462,10 +470,9 @@ bool rule_cache_same_function(struct rule_cache *cache, struct module *module, u
 	return cfi && cfi_same_function(cache->reader, cfi, a, b);
 }
 
-#define EXIT_MAX 64 /* bytes of exit() of any C library, which calls others alone */
+#define EXIT_MAX 64 /* at most as long is exit() of any C library */
 
-/* Whether a function of call frame information is that short, and has no instruction that returns.
- */
+/* Tells whether a function is at most as long as EXIT_MAX and has no return instruction. */
 static bool never_returns(struct rule_cache *cache, struct cfi *cfi, uint64_t start)
 {
 	uint8_t code[EXIT_MAX];
@@ -483,7 +490,10 @@ static bool never_returns(struct rule_cache *cache, struct cfi *cfi, uint64_t st
 	return size && n < size;
 }
 
-/* glibc's callers of main() and of a thread's function are described, but say nothing else. */
+/*
+ * Tells whether the frame is that of a C library that runs main() or a thread's function. glibc has
+ * call frame information there, which does not mark it as outermost.
+ */
 static bool runs_program(struct rule_cache *cache, struct module *module, uint32_t vaddr)
 {
 	struct cfi *cfi = cfi_get(cache->reader, module);

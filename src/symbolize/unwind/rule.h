@@ -24,13 +24,13 @@ enum rule_base {
 enum rule_kind {
 	RULE_NONE,   /* no call frame information: guess */
 	RULE_FOLLOW, /* compute the CFA, then the registers */
-	RULE_ROOT,   /* nobody called this */
-	RULE_PUSHED, /* nobody called here: makecontext() put the address of the code behind it
-	                there */
-	RULE_CLONED, /* nobody called a new thread that begins here; the old one: guess */
+	RULE_ROOT,   /* the frame has no caller */
+	RULE_PUSHED, /* the frame has no caller: makecontext() pushed the address of the code behind
+	                it */
+	RULE_CLONED, /* a new thread begins here, without a caller; for the old thread: guess */
 };
 
-/* RULE_FOLLOW: what becomes of base + offset to make the CFA. */
+/* RULE_FOLLOW: how the CFA is computed from base + offset. */
 enum rule_cfa {
 	RULE_CFA_PLAIN,
 	RULE_CFA_LOAD, /* the word there, + adjust */
@@ -39,7 +39,7 @@ enum rule_cfa {
 
 enum rule_how {
 	RULE_SAME,
-	RULE_LOST, /* not known any more */
+	RULE_LOST, /* unknown */
 	RULE_AT,   /* saved at base + offset */
 	RULE_IN,   /* in register number base */
 };
@@ -62,15 +62,16 @@ struct unwind_rule {
 
 _Static_assert(sizeof(struct unwind_rule) == 44, "padding in a rule");
 
-/* Whether differences between two such offsets have 16 bits. */
+/* Tells whether the difference between two such offsets fits into 16 bits. */
 static inline bool rule_is_near(const struct rule_value *value)
 {
 	return value->offset > INT16_MIN / 2 && value->offset < INT16_MAX / 2;
 }
 
 /*
- * Whether the rule is like nearly all: the return address and the registers are at the CFA or
- * unchanged, the CFA is relative to a followed register, and a call led here.
+ * Tells whether the rule has the most common form, for which the walk has a shorter path: the
+ * return address and the registers are saved relative to the CFA or unchanged, the CFA is relative
+ * to a followed register, and the caller made a call.
  */
 static inline bool rule_is_plain(const struct unwind_rule *rule)
 {
@@ -85,23 +86,23 @@ static inline bool rule_is_plain(const struct unwind_rule *rule)
 }
 
 /*
- * Rules that were asked for once, by frame. They depend on the module alone and not on where it is
- * mapped: forks, execs and further processes of a program find them warm.
+ * A cache of rules by frame. A rule depends on the module alone and not on where it is mapped, so
+ * forks, execs and further processes of a program find their rules in the cache.
  */
 struct rule_cache;
 
-/* The table must outlive it. NULL with errno. */
+/* The table must outlive the cache. Returns NULL with errno on failure. */
 struct rule_cache *rule_cache_new(struct module_table *modules);
 void rule_cache_free(struct rule_cache *cache);
 
-/* Never NULL; valid until the next call. */
+/* Returns the rule at an address. The result is never NULL, and is valid until the next call. */
 const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module *module,
                                          uint64_t vaddr);
 
 /*
- * For the instruction at an address that rule_cache_get() has no rule for: what the code itself
- * tells, as epilogue.h says; it must lead to a return address, or is wrong. Like above; of the kind
- * RULE_NONE where it tells nothing.
+ * Returns a rule that is made from the code (epilogue.h), for the instruction at an address that
+ * has no rule in rule_cache_get(). If the rule does not lead to a return address, it is wrong. If
+ * no rule can be made, the result is of the kind RULE_NONE. It is valid until the next call.
  */
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
                                              uint64_t vaddr);
@@ -109,26 +110,28 @@ const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct mo
 /* Whether the return address with this frame (the byte before it) follows a call instruction. */
 bool rule_cache_after_call(struct rule_cache *cache, struct module *module, uint64_t vaddr);
 
-/* Whether code is so near behind a place, with no return in between, that it is the same
- * function's. */
+/*
+ * Tells whether two addresses are in one function, as they are near and no return lies between
+ * them.
+ */
 bool rule_cache_straight(struct rule_cache *cache, struct module *module, uint64_t from,
                          uint64_t to);
 bool rule_cache_makes_frame(struct rule_cache *cache, struct module *module, uint64_t vaddr);
 
-/* Whether two frames of a module are in one function, as its call frame information has it. */
+/* Tells whether two addresses of a module are in one function by its call frame information. */
 bool rule_cache_same_function(struct rule_cache *cache, struct module *module, uint64_t a,
                               uint64_t b);
 
 /*
- * Whether nobody called the function of a frame, or a C library runs main() or a thread's function
- * from there: what it does with their result tells.
+ * Tells whether the function of a frame has no caller, or is the one from which a C library runs
+ * main() or a thread's function. The latter is recognized by its use of their result.
  */
 bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_t vaddr);
 
-/* The language runtime of a module, whose use of stacks rules cannot describe. */
+/* Language runtimes of modules. Rules cannot describe how Go and Haskell use stacks. */
 enum module_runtime {
 	RUNTIME_OTHER,
-	RUNTIME_NO_CFI, /* nothing is known: no call frame information is in the file */
+	RUNTIME_NO_CFI, /* the file has no call frame information */
 	RUNTIME_GO,
 	RUNTIME_HASKELL,
 };

@@ -26,15 +26,16 @@ struct unwinder {
 	struct stack_cache *stacks;
 	struct large_frames *large_frames;
 	struct known_callers *callers;
-	uint64_t looked; /* when the process was last looked at for a stack that matched nothing */
-	bool any_cut;    /* else nothing is learned of callers */
+	uint64_t looked; /* time of the last read of a process because of a stack that matched
+	                    nothing */
+	bool any_cut;    /* false: known_callers is not filled */
 	struct live_stack *live;
 	struct unwind_stats stats;
 	enum stack_cut cut;
 	struct {
 		uint64_t frame;
 		bool is_root;
-	} roots[NR_ROOTS]; /* frames that were asked for, by hash */
+	} roots[NR_ROOTS]; /* results of is_root(), by hash of the frame */
 	struct stack_entry entries[UNWIND_MAX_FRAMES], more[UNWIND_MAX_FRAMES];
 	struct frame_regs regs[UNWIND_MAX_FRAMES], more_regs[UNWIND_MAX_FRAMES];
 };
@@ -101,8 +102,8 @@ static void walk_run(struct unwinder *unwinder, struct walk *walk)
 }
 
 /*
- * Walks a cut stack once more, with what the process has beyond it now, if that many of its frames
- * still are where they were. False: not to the end.
+ * Walks a cut stack once more and reads from the process what the copy lacks. The first `nr` frames
+ * must still have their return addresses. Returns whether the walk reached the root.
  */
 static bool walk_again(struct unwinder *unwinder, const struct walk *walk, unsigned nr,
                        struct walk *again)
@@ -141,8 +142,9 @@ static void store_live(struct unwinder *unwinder, const struct walk *again)
 }
 
 /*
- * To read takes as long as many walks: for stacks of a thread that have nothing in common it is
- * tried ever more rarely, but for one of any thread each LIVE_EVERY.
+ * Tells whether a process may be read, which takes as long as many walks. If a thread's stacks
+ * match nothing again and again, it is read ever more rarely, but one of all threads each
+ * LIVE_EVERY.
  */
 static bool live_is_due(struct unwinder *unwinder, pid_t tid)
 {
@@ -165,8 +167,8 @@ static void walk_live(struct unwinder *unwinder, const struct walk *walk)
 }
 
 /*
- * Whether another look found the stack as it was completed, beyond what its copy holds, but for the
- * places of functions from which they made their calls: these are then those that were read.
+ * Tells whether the process has the same stack beyond the copy as it was completed with. Only the
+ * positions of calls within functions may differ; those that were read are taken.
  */
 static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const struct walk *again,
                         size_t completed)
@@ -182,8 +184,8 @@ static bool same_beyond(struct unwinder *unwinder, struct walk *walk, const stru
 }
 
 /*
- * Whether a stack that was completed to so many entries may be believed: its thread was seen to
- * have what it was completed with. Of one that has something else by now nobody knows since when.
+ * Tells whether a stack that was completed to so many entries is trusted: its thread was seen to
+ * have the part that was added. If it has another one now, the time of the change is unknown.
  */
 static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t completed)
 {
@@ -205,7 +207,7 @@ static bool is_believed(struct unwinder *unwinder, struct walk *walk, size_t com
 	return stack_cache_is_believed(unwinder->stacks, tid, walk->sample->time);
 }
 
-/* Where the outermost frame that was found is larger than the copy. */
+/* Returns the key of the outermost frame, which is larger than the copy. */
 static struct large_frame frame_key(const struct walk *walk)
 {
 	const struct stack_entry *last = &walk->entries[walk->nr - 1];
@@ -265,7 +267,9 @@ static size_t walk_stitch(struct unwinder *unwinder, const struct walk *walk)
 	return nr > walk->nr ? nr : known_callers_append(unwinder->callers, tid, time, &cut);
 }
 
-/* Where nothing matches, the process is looked at. */
+/*
+ * Reads the process for a stack that matches nothing, and completes it if it ends in a large frame.
+ */
 static enum unwind_end walk_look(struct unwinder *unwinder, struct walk *walk)
 {
 	unsigned nr = walk->nr;
@@ -276,7 +280,7 @@ static enum unwind_end walk_look(struct unwinder *unwinder, struct walk *walk)
 	return walk->nr == nr ? UNWIND_TRUNCATED : UNWIND_STITCHED;
 }
 
-/* Remembers a stack that is complete, or was completed. */
+/* Stores a stack that is complete or was completed. */
 static void store_stack(struct unwinder *unwinder, const struct walk *walk)
 {
 	const struct unwind_sample *sample = walk->sample;
@@ -293,7 +297,7 @@ static void store_stack(struct unwinder *unwinder, const struct walk *walk)
 		                    walk->nr, walk->nr_again);
 }
 
-/* How the walk ended; a cut one is completed where possible, a complete one remembered. */
+/* Completes a cut stack if possible, stores a complete one, and returns how the walk ended. */
 static enum unwind_end walk_end(struct unwinder *unwinder, struct walk *walk)
 {
 	size_t nr;
@@ -318,7 +322,7 @@ static struct module *walk_module(const struct unwinder *unwinder, uint64_t fram
 	return module_table_get(unwinder->modules, frame_module(frame));
 }
 
-/* Why nothing leads on from a frame of code. */
+/* Returns the reason why the caller of a frame is unknown, as its code tells it. */
 static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
 {
 	struct module *module = walk_module(unwinder, frame);
@@ -339,7 +343,7 @@ static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
 	}
 }
 
-/* Why a return address that is not in the copy is not there. */
+/* Returns the reason why a return address is not in the copy. */
 static enum stack_cut copy_cut(const struct walk *walk)
 {
 	uint64_t bottom = walk->nr ? walk->entries[walk->nr - 1].slot : 0;
@@ -440,14 +444,14 @@ bool unwinder_chain_cut(struct unwinder *unwinder, const uint64_t *frames, unsig
 	bool led_astray = !frame_module(frames[nr - 1]);
 	enum stack_cut by_code;
 
-	/* Above the last frame of code is what was taken for a return address. */
+	/* The frames above the last frame of code are no return addresses. */
 	while (nr > 1 && !frame_module(frames[nr - 1]))
 		nr--;
 	by_code = code_cut(unwinder, frames[nr - 1]);
 
 	*why = by_code == STACK_CUT_HASKELL ? by_code : STACK_CUT_FP;
-	return led_astray ||
-	       (by_code != STACK_CUT_NO_CFI && by_code != STACK_CUT_GO); /* Go keeps them all */
+	return led_astray || (by_code != STACK_CUT_NO_CFI &&
+	                      by_code != STACK_CUT_GO); /* Go has frame pointers everywhere */
 }
 
 void unwinder_forget(struct unwinder *unwinder, pid_t tid)

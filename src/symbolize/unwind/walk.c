@@ -1,13 +1,13 @@
 /*
- * The walk by rules. What each special case is for was found by single-stepping programs beside a
- * shadow stack; without them one stack in a hundred is cut or wrong.
+ * The walk by rules. The special cases were found by single-stepping programs beside a shadow
+ * stack. Without them one stack in a hundred is cut or wrong.
  */
 #include "symbolize/unwind/walk_again.h"
 
 #define ROOT_WORDS       64      /* above an outermost frame, that are looked at */
 #define SIGNAL_FRAME_MAX 0x10000 /* bytes, with all registers of the largest processors */
 
-/* A word that is not in the copied stack. */
+/* Loads a word that is not in the copied stack. */
 __attribute__((noinline)) static bool load_beyond(struct state *state, uint64_t addr,
                                                   uint64_t *value)
 {
@@ -31,7 +31,7 @@ static inline bool load(struct state *state, uint64_t addr, uint64_t *value)
 	return true;
 }
 
-/* The return address of the current frame, from its slot. */
+/* Loads the return address of the current frame from its slot. */
 static inline bool load_ra(struct state *state, uint64_t *ra)
 {
 	struct walk *walk = state->walk;
@@ -52,7 +52,9 @@ static const struct mapping *find_map(const struct state *state, uint64_t addr)
 	return map;
 }
 
-/* Whether ra can be a return address: in code, and behind a call instruction if that can be seen.
+/*
+ * Tells whether ra can be a return address: it is in code, and behind a call instruction if the
+ * code can be read.
  */
 static bool is_return(const struct state *state, uint64_t ra)
 {
@@ -61,13 +63,16 @@ static bool is_return(const struct state *state, uint64_t ra)
 	return map && rule_cache_after_call(state->rules, map->module, ra - 1 - map->bias);
 }
 
-/* Only where return addresses are in a register first. */
+/* True only on architectures where calls put the return address into a register. */
 static inline bool sp_is_unsure(const struct state *state)
 {
 	return ARCH_RA == ARCH_EXTRA && state->sp_unsure;
 }
 
-/* Whether the code went on from ra to where it is now: what it had called there has returned. */
+/*
+ * Tells whether the code has continued from ra to the current address, so that the call at ra has
+ * returned.
+ */
 static bool came_from(const struct state *state, uint64_t ra)
 {
 	return state->map && ra <= state->ip && ra >= state->map->start &&
@@ -75,8 +80,10 @@ static bool came_from(const struct state *state, uint64_t ra)
 	                           state->ip - state->map->bias);
 }
 
-/* Whether the function has saved the frame pointer and the link register, and may have restored
- * them. */
+/*
+ * Tells whether the function has saved the frame pointer and the link register. It may have
+ * restored them since.
+ */
 static bool makes_frame(const struct state *state)
 {
 	return state->map && rule_cache_makes_frame(state->rules, state->map->module,
@@ -125,7 +132,7 @@ static bool return_address(struct state *state, const struct unwind_rule *rule, 
 	case RULE_AT:
 		state->slot = state->regs[value->base] + (uint64_t)value->offset;
 		if (ARCH_RA == ARCH_EXTRA && state->inner && state->slot < state->regs[RULE_SP]) {
-			*ra = state->regs[RULE_EXTRA]; /* popped already: see caller_reg() */
+			*ra = state->regs[RULE_EXTRA]; /* it was popped already: see caller_reg() */
 			state->slot = 0;
 			return true;
 		}
@@ -170,8 +177,8 @@ static inline uint64_t caller_reg(struct state *state, const struct rule_value *
 }
 
 /*
- * Where the frame pointer points at what this frame saved, the CFA is known without the stack
- * pointer.
+ * If the frame pointer points to the words that this frame saved, computes the CFA from it and not
+ * from the stack pointer.
  */
 static void trust_frame_pointer(struct state *state, const struct unwind_rule *rule, uint64_t *cfa)
 {
@@ -189,7 +196,10 @@ static void trust_frame_pointer(struct state *state, const struct unwind_rule *r
 	*cfa = by_fp;
 }
 
-/* On one stack, what a handler interrupted is right above the signal's frame. */
+/*
+ * If a handler ran on the interrupted stack, the interrupted frame is right above the signal's
+ * frame.
+ */
 static void leave_handler(struct state *state)
 {
 	struct walk *walk = state->walk;
@@ -246,13 +256,15 @@ static inline void plain_reg(struct state *state, const struct rule_value *value
 	memcpy(&state->regs[which], from, sizeof(state->regs[which]));
 }
 
-/* Relative to the return address's; 0: nowhere. */
+/* Returns where a register is saved, relative to the return address; 0: it is not saved. */
 static inline int16_t saved_at(const struct rule_value *value, const struct unwind_rule *rule)
 {
 	return value->how == RULE_AT ? (int16_t)(value->offset - rule->ra.offset) : 0;
 }
 
-/* A plain rule, in a frame that called: what step_follow() does, without its many questions. */
+/*
+ * Does what step_follow() does, for a plain rule in a frame that made a call. It has fewer cases.
+ */
 static inline bool step_plain(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t cfa = state->regs[rule->cfa_base] + (uint64_t)rule->cfa_offset, ra;
@@ -281,7 +293,10 @@ static void called_from(struct state *state, uint64_t ra, uint64_t slot, uint64_
 	state->inner = false;
 }
 
-/* Code made at run time keeps a frame pointer: to the caller's, and the return address above. */
+/*
+ * Guesses by the frame pointer, which jit code keeps: it points to the caller's, and the return
+ * address is above.
+ */
 static bool guess_frame_pointer(struct state *state)
 {
 	uint64_t at = state->regs[RULE_FP] + (uint64_t)ARCH_FRAME_RECORD, next, ra;
@@ -327,7 +342,7 @@ static bool is_new_thread(const struct state *state, const struct unwind_rule *r
 	       arch_sample_reg(state->sampled, ARCH_RESULT) == 0;
 }
 
-/* Or they have their return address at, or near, the top of the stack. */
+/* Guesses that the return address is at the top of the stack, or near it. */
 static bool guess_near(struct state *state, const struct unwind_rule *rule)
 {
 	uint64_t sp = state->regs[RULE_SP], slot, ra;
@@ -367,7 +382,7 @@ static bool is_outermost(const struct state *state)
 enum step_end {
 	STEP_CALLER, /* the state is the caller's */
 	STEP_ROOT,   /* nobody called the frame */
-	STEP_LOST,   /* its caller is not found */
+	STEP_LOST,   /* the caller is unknown */
 };
 
 static enum step_end step_caller(bool found)
@@ -394,7 +409,7 @@ static enum step_end step_by_code(struct state *state)
 	return STEP_LOST;
 }
 
-/* Where no rule says who called, from what is surest to what is not. */
+/* Guesses the caller where no rule gives it. The most reliable guess comes first. */
 static enum step_end step_guess(struct state *state, const struct unwind_rule *rule)
 {
 	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
@@ -414,7 +429,7 @@ static enum step_end step_guess(struct state *state, const struct unwind_rule *r
 	return step_caller(guess_frame_pointer(state) || (state->inner && guess_near(state, rule)));
 }
 
-/* Enters the current frame and goes on to its caller. */
+/* Adds the current frame to the walk and continues with its caller. */
 static enum step_end step(struct state *state)
 {
 	static const struct unwind_rule no_rule = {.kind = RULE_NONE};
@@ -426,7 +441,10 @@ static enum step_end step(struct state *state)
 		uint64_t vaddr = addr - state->map->bias;
 
 		rule = rule_cache_get(state->rules, state->map->module, vaddr);
-		/* Code that was not called begins at ip, and another function may end before it. */
+		/*
+		 * Code that was not called begins at ip; the byte before may belong to another
+		 * function.
+		 */
 		vaddr += !state->inner && (rule->signal || rule->kind == RULE_PUSHED);
 		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}

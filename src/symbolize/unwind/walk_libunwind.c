@@ -17,7 +17,7 @@ struct libunwind_walker {
 	struct cfi_reader *reader;
 	unw_addr_space_t space;
 	uint64_t generation;       /* of the mappings that libunwind's cache is about */
-	struct walk *walk;         /* under way */
+	struct walk *walk;         /* the walk in progress */
 	const struct mapping *map; /* whose tables libunwind reads */
 	uint64_t last;             /* the address of the last frame */
 };
@@ -45,7 +45,7 @@ static int find_proc_info(unw_addr_space_t space, unw_word_t ip, unw_proc_info_t
 	return UNW_OBJ(dwarf_search_unwind_table)(space, ip, &table, info, need_unwind_info, arg);
 }
 
-/* libunwind does not know of signed return addresses: it gets what they are without. */
+/* libunwind does not handle signed return addresses, so it gets them without their signature. */
 static unw_word_t without_signature(const struct walk *walk, unw_word_t word)
 {
 	unw_word_t code = word & ARCH_CODE_MASK;
@@ -66,7 +66,7 @@ static bool read_stack(struct walk *walk, uint64_t addr, unw_word_t *value)
 	return true;
 }
 
-/* Not only executable segments are read: what is beside the mapping has the same bias. */
+/* libunwind reads other segments than executable ones, too. They have the bias of the mapping. */
 static bool read_module(struct libunwind_walker *walker, uint64_t addr, unw_word_t *value)
 {
 	const struct mapping *map = space_lookup(walker->walk->space, addr);
