@@ -3,11 +3,15 @@
 # each: the unit tests test/unit/test_*.c, plain and under the sanitizers, and the command-line
 # tests test/cli/*.sh. A test's exit status: 0 passed, 77 skipped, else failed, and then its output
 # is shown. Command-line tests measure on whatever else the machine does, and have three tries; how
-# many were needed is shown. As many run at once as there are CPUs, but for those that compare
-# times, record as an ordinary user, who has limits, or say "# Alone:" and why.
+# many were needed is shown. As many run at once as there are CPUs. One at a time run those that compare
+# times (measure), that record as an ordinary user, who has limits (as_user), or that say "# Alone:"
+# and why.
 set -u
 build=$1 pattern=${2:-}
 log=$build/test-logs
+mkdir -p "$build"
+exec 9>"$build/test.lock"
+flock -n 9 || { echo "tests run in $build already"; exit 1; }
 rm -rf "$log"
 mkdir -p "$log"
 export ASAN_OPTIONS=detect_leaks=${LEAKS:-1}
@@ -17,7 +21,7 @@ export ADAPTRACE TARGETS
 wanted=0
 run() { # AT-ONCE: lines "TRIES NAME COMMAND..." of $log/list
 	wanted=$((wanted + $(wc -l <"$log/list")))
-	xargs -r -P "$1" -L 1 test/run_one.sh "$log" <"$log/list" | tee -a "$log/all"
+	xargs -r -P "$1" -L 1 test/run_one.sh "$log" <"$log/list" 9>&- | tee -a "$log/all"
 }
 
 for t in $(find test/unit -name 'test_*.c' | sort); do

@@ -27,7 +27,7 @@ static inline unsigned lambda(uint64_t n)
 struct stream {
 	uint64_t n;           /* ordinal of the newest sample, in units of base period << shift */
 	unsigned shift;       /* the kernel samples at base period << shift */
-	uint64_t early, skip; /* of counts in small steps: see stream_next_count() */
+	uint64_t early, skip; /* of events that count occurrences: see stream_next_count() */
 };
 
 #define LAMBDA_GAMMA 0x9e3779b97f4a7c15
@@ -68,10 +68,11 @@ static inline unsigned stream_next(struct stream *stream)
 }
 
 /*
- * Counts in small steps. Programs do things in twos and in powers of two: of calls that read and
- * write in turn, every second one writes, and of buffers of 64 pages every 64th fault is in the
- * same function. The grid of λ would meet that and nothing else. So of each two ordinals that are
- * left, chance says which one is of the higher level.
+ * The level of a sample of an event that counts occurrences, as page faults or tracepoints.
+ * Programs repeat such occurrences in powers of two: of calls that read and write in turn every
+ * second one writes, and of buffers of 64 pages every 64th fault is in the same function. The
+ * trailing zeros of the ordinal would select always the same of them. So chance decides which
+ * ordinal of each pair has the higher level.
  */
 static inline unsigned lambda_random(uint64_t n)
 {
@@ -84,7 +85,8 @@ static inline unsigned lambda_random(uint64_t n)
 	return level;
 }
 
-/* The period became a little less than base << shift. It never becomes longer. */
+/* Like stream_slow(), for events that count occurrences; their period is a little less than this.
+ */
 static inline void stream_slow_counts(struct stream *stream, unsigned shift, uint64_t base)
 {
 	if (shift <= stream->shift)
@@ -97,8 +99,8 @@ static inline void stream_slow_counts(struct stream *stream, unsigned shift, uin
 /*
  * A sample arrived, `period` occurrences after the last one, where it is to stand for the step of
  * base << shift of them: its level. When samples together are early by a step, one of the next is
- * of level 0, which is closed. Which one is random as well, for those in turn would come where a
- * program that goes on by such steps does always the same.
+ * of level 0, which is closed. Chance decides which one: the first would always be the same
+ * occurrence in a program that repeats with the period of the samples.
  */
 static inline unsigned stream_next_count(struct stream *stream, uint64_t base, uint64_t period)
 {

@@ -170,8 +170,8 @@ struct trace_sample {
 	uint32_t memory;  /* class of the access, see base/access_class.h; 0: none known */
 
 	/*
-	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory) from
-	 * one sample with it to the next that is not `again` the same; UINT32_MAX: none.
+	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory). It
+	 * is reused: a sample without `again` gives it a new meaning. UINT32_MAX: none.
 	 */
 	uint32_t place;
 	uint32_t event;

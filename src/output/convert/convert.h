@@ -40,7 +40,7 @@ struct converter {
 	bool text;          /* may go to a terminal */
 	bool one_event;     /* writes conversion.event only */
 	bool event_alone;   /* obeys conversion.event_alone */
-	bool one_counter;   /* or conversion.counter */
+	bool one_counter;   /* obeys conversion.counter */
 	bool one_part;      /* obeys conversion.selection */
 	bool unsampled;     /* writes weights that no sample stands for, too */
 	/*

@@ -122,7 +122,7 @@ struct profile_counts {
 	uint64_t self[COUNTER_MAX], total[COUNTER_MAX];
 };
 
-/* By row, node or sum; only as long as need be, and empty where samples have no counters. */
+/* Counts by index of a row, node or sum; grows on demand, and stays empty without counters. */
 struct profile_count_table {
 	struct profile_counts *at;
 	uint32_t room;
@@ -142,8 +142,7 @@ struct profile {
 	struct profile_row *rows;
 	struct path_node *nodes;
 	uint64_t *self; /* by node: 0 where there are sums */
-	/* In the order in which they came; NULL: all samples are of class 0, and what nodes have.
-	 */
+	/* In order of arrival. NULL: there is one class, and the sums are those of the nodes. */
 	struct profile_sum *sums;
 	struct profile_unsampled *unsampled;
 	struct profile_scaled *scaled;

@@ -3,7 +3,6 @@
 #define OUTPUT_REPORT_REPORT_HEAD_H
 
 #include "output/profile/profile.h"
-#include "output/profile/profile.h"
 #include "output/report/report.h"
 
 #include <stdio.h>

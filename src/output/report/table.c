@@ -169,11 +169,20 @@ void table_share(struct table *table, uint64_t part, uint64_t whole)
 		put_real(table, column, percent((double)part, whole));
 }
 
+/* Half an occurrence can be much of a small count: no row may look more certain than it is. */
+static uint64_t whole_error(double error, uint64_t whole)
+{
+	error = ceil(error);
+	return error < (double)whole ? (uint64_t)error : whole;
+}
+
 void table_error(struct table *table, double error, uint64_t whole)
 {
 	const struct column *column = next_column(table);
 
-	if (column && !table->json)
+	if (column && table->json)
+		json_number(table->json, column->key, whole_error(error, whole));
+	else if (column)
 		put_real(table, column, percent_error(error, whole));
 }
 

@@ -22,7 +22,7 @@ enum column_kind {
 	COLUMN_SOME_BYTES, /* "-" if there are none */
 	COLUMN_REAL,
 	COLUMN_SHARE, /* per cent of a whole; in JSON the part alone */
-	COLUMN_ERROR, /* of the share before */
+	COLUMN_ERROR, /* per cent of a whole; in JSON the error itself, rounded up */
 	COLUMN_NAME,  /* a text; the last one of a line has any length */
 };
 

@@ -18,7 +18,7 @@ struct class_rows {
 	const struct profile_trees *trees;
 	struct class_row *rows; /* of the class */
 	uint32_t nr;
-	size_t most; /* rows at once so far */
+	size_t most; /* largest number of rows of a class so far */
 
 	uint32_t *by_name;    /* + 1; 0: none */
 	uint32_t *on_the_way; /* by name: how often to a node */

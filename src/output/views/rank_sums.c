@@ -253,7 +253,10 @@ static bool is_same_call(const struct paths *paths, uint32_t x, uint32_t y)
 	       !strcmp(mpi_paths_call(paths, x, text_x), mpi_paths_call(paths, y, text_y));
 }
 
-/* When no more calls are recorded they go past us, which is nothing to the one who calls. */
+/*
+ * Adds up contexts with the same caller and call. They differ by the frame of the preloaded
+ * library, which calls no longer pass through once recording them has ended.
+ */
 static void unite_contexts(struct rank_sums *sums)
 {
 	struct mpi_context *all = sums->contexts;

@@ -6,7 +6,7 @@
 #include "output/views/query.h"
 
 /*
- * Returns the profile of an event as the query want it. Where they ask for callers or callees,
+ * Returns the profile of an event as the query wants it. Where it asks for callers or callees,
  * its tree is replaced by that of profile_view_make(), and *view is filled. NULL with errno, see
  * profile_new() and profile_view_make().
  */
@@ -35,7 +35,7 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile,
 void report_rows_fini(struct report_rows *rows);
 
 /*
- * These make the rows of all classes, or of one, as many as the query allow. They return 0 or
+ * These make the rows of all classes, or of one, as many as the query allows. They return 0 or
  * -ENOMEM.
  */
 int report_rows_of_all(struct report_rows *rows);

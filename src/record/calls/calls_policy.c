@@ -47,7 +47,10 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
 	}
 }
 
-/* A part for itself. What a transfer will have moved is not known when it begins. */
+/*
+ * Makes a part independent of the other half of its call. The bytes that a transfer moves are not
+ * known when it begins.
+ */
 static void strip(struct call_part *part, enum call_part_kind kind)
 {
 	if (kind == part->kind)
