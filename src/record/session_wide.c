@@ -25,14 +25,24 @@ static void add_everyone(struct tasks *tasks)
 		closedir(processes);
 }
 
-/* The kernel reports every process outside our PID namespace as process 0. */
+/* Other events than clocks occur in the idle tasks of CPUs, too. */
+static bool samples_idle(const struct record_config *config)
+{
+	bool clocks = !config->cgroup;
+
+	for (unsigned e = 0; e < config->nr_events; e++)
+		clocks = clocks && config->events[e].unit == EVENT_NS;
+	return !clocks;
+}
+
+/* The kernel reports every process outside our PID namespace as process 0, as it does idle CPUs. */
 static void note_namespace(struct session *s)
 {
 	struct stat namespace;
 
 	if (stat("/proc/self/ns/pid", &namespace) || namespace.st_ino == FIRST_PID_NAMESPACE)
 		return;
-	s->tasks.nobody = "[outside or idle]";
+	s->tasks.nobody = samples_idle(s->config) ? "[outside or idle]" : "[outside]";
 	session_notice(s, (struct notice){NOTICE_NAMESPACE, .text = s->tasks.nobody});
 }
 

@@ -12,7 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define COMM_SIZE 32
+#define COMM_SIZE     32
+#define TICKS_OF_IDLE 10 /* from one look at the time of idle CPUs to the next: a second */
 
 /* Reads the name of a process. It is empty if the process has ended. */
 static void read_comm(pid_t pid, char comm[COMM_SIZE])
@@ -314,6 +315,24 @@ void summary_modules(struct session *s, const uint64_t *frames, unsigned nr)
 	}
 }
 
+/*
+ * Idle CPUs are not sampled. The kernel says how long they were idle, and the time is that of the
+ * command that they are called. Returns it in ns.
+ */
+static uint64_t note_idle(struct session *s)
+{
+	uint64_t now = s->idle_start ? idle_time(sampled_cpus(s)) : 0;
+	uint64_t idle = now > s->idle_start ? now - s->idle_start : 0;
+	struct trace_command *command;
+
+	if (!now)
+		return 0;
+	command = tables_command(s->tables, tables_string(s->tables, TRACE_IDLE));
+	command->exact = idle;
+	command->flags |= TRACE_THREAD_EXACT;
+	return idle;
+}
+
 void summary_progress(struct session *s)
 {
 	struct trace_run *run = tables_run(s->tables);
@@ -321,6 +340,9 @@ void summary_progress(struct session *s)
 
 	if (s->started)
 		run->end = sampler_now();
+	/* Not at every tick: /proc/stat grows with the numbers of CPUs and of interrupts. */
+	if (s->started && s->ticks % TICKS_OF_IDLE == 0)
+		note_idle(s);
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = overhead_guard_cpu_time() - s->cpu_start;
@@ -377,27 +399,9 @@ static uint64_t busy_total(const struct session *s, unsigned event, uint64_t idl
 	return total > idle ? total - idle : 0;
 }
 
-/*
- * Idle CPUs are not sampled, and their time is that of the command that they are called. Events
- * count it with the rest.
- */
-static uint64_t total_idle(struct session *s)
-{
-	uint64_t now = s->idle_start ? idle_time(sampled_cpus(s)) : 0;
-	uint64_t idle = now > s->idle_start ? now - s->idle_start : 0;
-	struct trace_command *command;
-
-	if (!idle)
-		return 0;
-	command = tables_command(s->tables, tables_string(s->tables, TRACE_IDLE));
-	command->exact = idle;
-	command->flags |= TRACE_THREAD_EXACT;
-	return idle;
-}
-
 static void total_events(struct session *s)
 {
-	uint64_t idle = total_idle(s);
+	uint64_t idle = note_idle(s); /* that events count with the rest */
 	struct trace_event *event;
 
 	for (uint32_t e = 0; (event = tables_event(s->tables, e)); e++) {

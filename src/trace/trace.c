@@ -298,10 +298,27 @@ static bool thread_is_called(const struct trace *trace, uint32_t index, const ch
 	       !strcmp(trace_string(trace, thread->comm), comm);
 }
 
+bool trace_command_is_idle(const struct trace *trace, const struct trace_command *command)
+{
+	return trace_run(trace)->flags & TRACE_RUN_WIDE && command->flags & TRACE_THREAD_EXACT &&
+	       !strcmp(trace_string(trace, command->comm), TRACE_IDLE);
+}
+
+bool trace_tells_idle(const struct trace *trace)
+{
+	const struct trace_command *command;
+
+	for (uint32_t i = 0; (command = trace_command(trace, i)); i++)
+		if (trace_command_is_idle(trace, command))
+			return true;
+	return false;
+}
+
+/* Clocks that do not tick on idle CPUs are what the kernel's account goes with. */
 bool trace_thread_is_idle(const struct trace *trace, uint32_t thread)
 {
 	return thread_is_called(trace, thread, TRACE_IDLE) ||
-	       thread_is_called(trace, thread, OUTSIDE_OR_IDLE);
+	       (thread_is_called(trace, thread, OUTSIDE_OR_IDLE) && !trace_tells_idle(trace));
 }
 
 bool trace_has_idle(const struct trace *trace)
@@ -315,7 +332,7 @@ bool trace_has_idle(const struct trace *trace)
 const char *trace_idle_name(const struct trace *trace)
 {
 	for (uint32_t i = 0; trace_thread(trace, i); i++)
-		if (thread_is_called(trace, i, OUTSIDE_OR_IDLE))
+		if (thread_is_called(trace, i, OUTSIDE_OR_IDLE) && !trace_tells_idle(trace))
 			return "outside or idle";
 	return "idle";
 }

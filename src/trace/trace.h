@@ -126,9 +126,13 @@ int32_t trace_peer(const struct trace *trace, uint32_t comm, int32_t peer);
 /* Returns the string with the name of the host that a process ran on. */
 uint32_t trace_host(const struct trace *trace, const struct trace_process *process);
 
+/* Whether a command's exact total is the kernel's own account of the time of idle CPUs. */
+bool trace_command_is_idle(const struct trace *trace, const struct trace_command *command);
+/* Whether a command is. Then idle CPUs were not sampled. */
+bool trace_tells_idle(const struct trace *trace);
 /*
- * Whether it stands for the CPUs' idle tasks, which recordings of whole CPUs sample where nothing
- * runs, and how they are named: with processes outside of a PID namespace they are one.
+ * Whether it stands for the CPUs' idle tasks where these were sampled, and how they are named: with
+ * processes outside of a PID namespace they are one.
  */
 bool trace_thread_is_idle(const struct trace *trace, uint32_t thread);
 bool trace_has_idle(const struct trace *trace);

@@ -195,8 +195,8 @@ static void say_code_hidden(const struct notice *n)
 
 static void say_namespace(const struct notice *n)
 {
-	say("processes outside of this PID namespace are one with idle CPUs, as %s; a container "
-	    "that has the host's (--pid=host) tells them apart",
+	say("processes outside of this PID namespace are shown as one, %s; a container that has "
+	    "the host's (--pid=host) tells them apart",
 	    n->text);
 }
 

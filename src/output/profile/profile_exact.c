@@ -96,13 +96,6 @@ static void add_variance(struct profile *profile, const struct sampled *sampled)
 		weight * weight * (sampled->nr_runs + 1);
 }
 
-/* The time of idle CPUs is the kernel's own account, and no sample was taken of it. */
-static bool is_idle(const struct trace *trace, const struct trace_command *command)
-{
-	return trace_run(trace)->flags & TRACE_RUN_WIDE && command->flags & TRACE_THREAD_EXACT &&
-	       !strcmp(trace_string(trace, command->comm), TRACE_IDLE);
-}
-
 static int add_idle(struct builder *builder, const struct trace_command *command)
 {
 	const struct profile_unsampled idle = {command->comm, 0, 0, command->exact, PROFILE_IDLE};
@@ -120,7 +113,7 @@ static int add_missing(struct builder *builder, const struct trace_command *comm
 	                                   PROFILE_UNOBSERVED};
 	int err = 0;
 
-	if (is_idle(builder->profile->trace, command))
+	if (trace_command_is_idle(builder->profile->trace, command))
 		return add_idle(builder, command);
 	/* Less than one sample is what sampling rounds off. */
 	if (command->flags & TRACE_THREAD_EXACT && !is_scaled(builder->profile, command->comm) &&

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define COMMAND_SIZE 240 /* bytes that are shown; info shows more */
@@ -62,6 +63,26 @@ static void put_cpus(FILE *to, uint64_t time, uint64_t wall, uint32_t nr_cpus)
 		        100 * used);
 }
 
+/* Whole CPUs were sampled, and the time that they were idle is a row, but it is not known. */
+static bool lacks_idle(const struct trace *trace, uint32_t event)
+{
+	const struct trace_run *run = trace_run(trace);
+	const char *command = trace_string(trace, run->command);
+
+	return run->flags & TRACE_RUN_WIDE && !trace_tells_idle(trace) &&
+	       clock_sides(trace, trace_event(trace, event)) == CLOCK_BOTH &&
+	       (!strncmp(command, "[all CPUs]", strlen("[all CPUs]")) ||
+	        !strncmp(command, "[some CPUs]", strlen("[some CPUs]")));
+}
+
+static const char *rest_text(const struct event_amount *amount)
+{
+	if (amount->idle)
+		return "";
+	return lacks_idle(amount->trace, amount->event) ? "; how long CPUs were idle is not known"
+	                                                : "; waiting is not sampled";
+}
+
 static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
 {
 	const struct trace_run *run = trace_run(amount->trace);
@@ -72,7 +93,7 @@ static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
 		return;
 	fputs(" (", to);
 	put_cpus(to, time, until - from, run->nr_cpus);
-	fputs(amount->idle ? ")" : "; waiting is not sampled)", to);
+	fprintf(to, "%s)", rest_text(amount));
 }
 
 static const char *side_text(const struct event_amount *amount)

@@ -273,8 +273,12 @@ static void idle_cpus_are_not_at_work(void **state)
 	assert_non_null(strstr(said, "(10 % of one CPU), and 1.456 ms outside or idle\n"));
 	free(said);
 	/* Without samples of idle CPUs the kernel says how long they were. */
-	tables_thread(w.tables, 0)->comm = tables_string(w.tables, "fork");
 	set_exact(&w, "swapper", 3000000);
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "= 1.942 ms of CPU time (40 % of one CPU), and 3.000 ms "
+	                             "idle\n"));
+	free(said);
+	tables_thread(w.tables, 0)->comm = tables_string(w.tables, "fork");
 	said = text_of(&w, &options);
 	assert_non_null(strstr(said, "cpu-clock: 20 samples = 1.942 ms of CPU time (40 % of one "
 	                             "CPU), and 3.000 ms idle\n"));
@@ -282,7 +286,16 @@ static void idle_cpus_are_not_at_work(void **state)
 	assert_non_null(strstr(said, "[idle]"));
 	assert_null(strstr(said, "the rest is"));
 	free(said);
+	set_exact(&w, "swapper", 0);
+	run->command = tables_string(w.tables, "[all CPUs]");
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "(40 % of one CPU; waiting is not sampled)\n"));
+	free(said);
 	set_exact(&w, "swapper", 0)->flags = 0;
+	said = text_of(&w, &options);
+	assert_non_null(strstr(said, "(40 % of one CPU; how long CPUs were idle is not known)\n"));
+	free(said);
+	run->command = 0;
 	/* A command of that name is a program elsewhere. */
 	run->flags = TRACE_RUN_CGROUP;
 	said = text_of(&w, &options);
