@@ -215,8 +215,8 @@ static void heads_tell_of_the_run(void **state)
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (killed by signal 15)\n"
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
-	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
-	       "was reached nowhere, if this machine counts it at all\n"
+	       "warning: in the whole recording: no samples of page-faults: one is taken every "
+	       "1009 occurrences, and that was reached nowhere, if this machine counts it at all\n"
 	       "cpu-clock: 18 samples = 3.495 ms of CPU time (400 % of one CPU; waiting is not "
 	       "sampled)\n"
 	       "one every 194.2 µs (5150 Hz), at first every 97.08 µs\n"
@@ -233,8 +233,8 @@ static void heads_tell_of_the_run(void **state)
 	expect(&w, &options,
 	       "x.atr: ./app -x '\\x1b[31m' (attached to process 77)\n"
 	       "1.942 ms on vm, 1 CPU, 1970-01-02 00:00:00\n"
-	       "warning: no samples of page-faults: one is taken every 1009 occurrences, and that "
-	       "was reached nowhere, if this machine counts it at all\n"
+	       "warning: in the whole recording: no samples of page-faults: one is taken every "
+	       "1009 occurrences, and that was reached nowhere, if this machine counts it at all\n"
 	       "page-faults: 0 samples\n"
 	       "one every 1009 occurrences\n"
 	       "shown: from 97.08 µs to 970.8 µs of the run, 0 of 0 samples\n"
