@@ -112,7 +112,7 @@ static void run_open(struct run *run, size_t budget)
 	for (unsigned k = 0; k < NR_EVENTS; k++)
 		config.kinds[k].time_shift = TIME_SHIFT;
 	config.kinds[NR_EVENTS] = (struct hmb_kind_config){
-		.shape = HMB_CALLS, .time_shift = TIME_SHIFT, .share = budget / 2};
+		.content = HMB_CALLS, .time_shift = TIME_SHIFT, .share = budget / 2};
 	config.memory = tables_arena(run->tables);
 	config.ledger = tables_ledger(run->tables);
 	run->hmb = hmb_new(&config);
