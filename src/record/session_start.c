@@ -3,6 +3,7 @@
  * tasks and mappings all the same, so that every sample finds them; what tasks use is not counted.
  */
 #include "record/session.h"
+#include "record/spare_cpus.h"
 #include "record/summary.h"
 
 #include <errno.h>
@@ -94,6 +95,8 @@ int session_start(struct session *s)
 	if (err)
 		return err;
 	hurry();
+	if (s->config->rank >= 0 && s->config->command && !s->config->wide)
+		spare_cpus_use(); /* else it stays where it is */
 	return s->config->delay ? wakers_start_after(&s->wakers, s->config->delay) : begin(s);
 }
 
