@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How far a bin had got at a moment. */
+/* The contents of a bin at a moment. */
 struct progress {
 	uint32_t sequence; /* another one: it was taken anew since */
 	uint32_t record_bytes, nr_records, node_bytes;
@@ -25,7 +25,7 @@ static unsigned shift_of(const struct bin *bin)
 	return __atomic_load_n(&bin->size_shift, __ATOMIC_ACQUIRE);
 }
 
-/* False: it holds no records, or it is being taken just now. */
+/* Returns false if the bin has no records, or is being taken for another use. */
 static bool read_progress(const struct bin *bin, struct progress *progress)
 {
 	uint8_t use;
@@ -39,7 +39,7 @@ static bool read_progress(const struct bin *bin, struct progress *progress)
 	       load(&bin->sequence) == progress->sequence;
 }
 
-/* By its place, in units of the smallest bin. */
+/* Returns a bin by its offset in units of the smallest bin. */
 static struct bin *numbered_bin(const struct arena *arena, uint32_t number)
 {
 	return (void *)(arena->memory + ((size_t)number << arena->sub_shift));

@@ -73,7 +73,7 @@ static bool same_shape(const struct call_model *model, const struct call_shape *
 	return same;
 }
 
-/* The slot of the shape with these flags, or the empty one where it belongs. */
+/* Returns the slot of the shape with these flags, or the empty one for it. */
 static uint16_t *find_shape(struct call_encoder *encoder, const struct shaped *shaped,
                             unsigned flags)
 {
@@ -86,7 +86,9 @@ static uint16_t *find_shape(struct call_encoder *encoder, const struct shaped *s
 	}
 }
 
-/* The slot of a shape that holds the call, or where a new one for it belongs, with its flags. */
+/*
+ * Returns the slot of a shape that the call fits, or the empty one for a new shape. Sets its flags.
+ */
 static uint16_t *choose_shape(struct call_encoder *encoder, struct shaped *shaped)
 {
 	static const unsigned choices[] = {0, SHAPE_SIZES, SHAPE_SIZES | SHAPE_PEERS};
@@ -203,7 +205,7 @@ static inline unsigned char *put_differences(struct call_model *model, unsigned 
 	return at;
 }
 
-/* Whether all requests are those that are expected. */
+/* Tells whether all requests are the expected ones. */
 static bool requests_expected(const struct call_thread *thread, const struct call *call)
 {
 	struct call_requests after = thread->requests;
@@ -280,7 +282,7 @@ static struct shaped shape_of(const struct call *call, unsigned flags)
 	return shaped;
 }
 
-/* Whether the call can be written with this shape. */
+/* Tells whether the call can be written with this shape. */
 static bool shape_holds(const struct call_model *model, const struct call_shape *known,
                         const struct call *call, unsigned flags)
 {

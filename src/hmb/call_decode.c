@@ -150,7 +150,7 @@ static void get_requests(struct call_cursor *cursor, const struct shaped *shaped
 	}
 }
 
-/* 0, or -EBADMSG for times that cannot be. */
+/* Reads the times of a call. Returns 0, or -EBADMSG for impossible times. */
 static int get_times(struct call_cursor *cursor, const struct call_shape *shape)
 {
 	struct call_thread *thread = cursor->model.thread;

@@ -81,7 +81,7 @@ static bool same_path(const struct cct_recent *recent, const struct hmb_sample *
 	               recent->size * sizeof(*sample->path));
 }
 
-/* The number of frames that both have, counted from the root. */
+/* Returns the number of frames in common, counted from the root. */
 static unsigned common_frames(const struct cct_recent *recent, const struct hmb_sample *sample,
                               unsigned max_path)
 {
@@ -97,9 +97,9 @@ static unsigned common_frames(const struct cct_recent *recent, const struct hmb_
 }
 
 /*
- * Takes a path over, hashing on from where it leaves the recent one. Where the index has the new
- * hashes is far apart in memory: the innermost are asked for before the first is waited for. Most
- * paths are known, or new by no more frames than these.
+ * Replaces the recent path by that of the sample, and hashes the frames that differ. The index has
+ * the new hashes far apart in memory, so those of the innermost frames are prefetched. Most paths
+ * are known, or new by at most so many frames.
  */
 static void hash_path(struct hmb *hmb, struct cct_recent *recent, const struct hmb_sample *sample)
 {
@@ -156,7 +156,10 @@ static bool has_many_samples(const struct hmb *hmb)
 	return sum >= enough;
 }
 
-/* Half of the budget, and of a larger one all but 64 KiB, or but a quarter. */
+/*
+ * Returns the bytes that the tree may have: all but 64 KiB, but at least half of the budget and at
+ * most three quarters.
+ */
 static size_t share_of_tree(const struct hmb *hmb)
 {
 	const size_t size = hmb->arena.size;
@@ -173,9 +176,9 @@ static bool is_full_above(const struct hmb *hmb, size_t limit)
 }
 
 /*
- * Whether the tree has no room for a node: for one of a path that is not known at all above its
- * share. Copies of known ones have an eighth of the budget more, for a hot path must not be cut
- * only because a phase of many paths filled the tree before: its copies are few.
+ * Tells whether the tree has no room for a node. Nodes of unknown paths are refused above the
+ * tree's share. Copies of known nodes, which are few, may use an eighth of the budget more: a hot
+ * path must not be cut because a phase of many paths filled the tree before.
  */
 static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
@@ -185,7 +188,10 @@ static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 	                                     cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
-/* The [truncated] nodes come on top of both; beyond this there is one for all. */
+/*
+ * Tells whether there is no room for more [truncated] nodes, which have a 32nd of the budget beyond
+ * both shares. Then there is one for all paths.
+ */
 static bool folds_full(const struct hmb *hmb)
 {
 	const size_t size = hmb->arena.size;
@@ -206,7 +212,7 @@ static uint32_t fold(struct hmb *hmb, const struct hmb_sample *sample, uint32_t 
 	return node != NODE_NONE ? node : add_node(hmb, sample, parent, key);
 }
 
-/* Goes up to the deepest node that lies high enough, then down again adding what is missing. */
+/* Goes up to the deepest node of a sufficient level, then down again, adding missing nodes. */
 static uint32_t walk(struct hmb *hmb, const struct hmb_sample *sample,
                      const struct cct_recent *recent)
 {

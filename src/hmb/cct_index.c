@@ -52,7 +52,7 @@ static struct bin *page_of(const struct hmb *hmb, uint64_t tag)
 	return bin_at(&hmb->arena, index->pages[directory_slot(index, tag)]);
 }
 
-/* Whether a node stands at this number: bins that were given back may hold anything. */
+/* Tells whether there is a node at this number. Bins that were given back may contain anything. */
 static bool node_live(const struct hmb *hmb, uint32_t node, unsigned level)
 {
 	const struct bin *bin = node_bin(&hmb->arena, node);
@@ -95,7 +95,7 @@ uint32_t cct_index_find(const struct hmb *hmb, struct cct_key key, unsigned leve
 	return NODE_NONE;
 }
 
-/* Enters a node that the page has room for, unless it is there. */
+/* Adds a node to a page with room, unless it is there already. */
 static void page_add(const struct cct_index *index, struct bin *page, uint64_t tag, uint32_t node)
 {
 	uint32_t *slots = page_slots(page), entry = entry_mark(index, tag) | node;
@@ -108,7 +108,7 @@ static void page_add(const struct cct_index *index, struct bin *page, uint64_t t
 	page->nr_records++;
 }
 
-/* Nodes leave by reductions alone: whether there were none since the page was gone through. */
+/* Tells whether there were no reductions since the page was cleaned. Only these remove nodes. */
 static bool page_is_fresh(const struct hmb *hmb, const struct bin *page)
 {
 	return page->base_time == hmb->ledger->nr_reductions;
@@ -121,7 +121,7 @@ static void page_clear(const struct hmb *hmb, struct bin *page)
 	page->base_time = hmb->ledger->nr_reductions;
 }
 
-/* Whether the node is the one that was entered: its tag belongs on this page. */
+/* Tells whether the node is the one that was added: its tag belongs on this page. */
 static bool entry_valid(const struct hmb *hmb, const struct bin *page, uint32_t entry,
                         uint32_t node)
 {

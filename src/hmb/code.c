@@ -174,7 +174,10 @@ static unsigned char *put_leaf_in_block(struct code_model *model, unsigned char 
 	return at + 2;
 }
 
-/* UINT32_MAX: too far, or from no caller. */
+/*
+ * Returns the coded distance of a leaf from its caller; UINT32_MAX if it is too far or there is no
+ * caller.
+ */
 static uint32_t distance_from_caller(uint64_t leaf, uint64_t caller)
 {
 	if (!caller || FRAME_MODULE(leaf) != FRAME_MODULE(caller))
@@ -182,7 +185,7 @@ static uint32_t distance_from_caller(uint64_t leaf, uint64_t caller)
 	return distance_32((uint32_t)leaf, (uint32_t)caller);
 }
 
-/* A leaf of which no more is known than its caller. */
+/* Writes a leaf, relative to its caller. */
 static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, uint64_t caller,
                                uint64_t leaf)
 {
@@ -200,7 +203,9 @@ static unsigned char *put_leaf(struct code_encoder *encoder, unsigned char *at, 
 	return put_leaf_in_block(&encoder->model, at, leaf);
 }
 
-/* A leaf of the same context as another, and so mostly of the same function. */
+/*
+ * Writes a leaf relative to another one of the same context, which is mostly in the same function.
+ */
 static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char *at,
                                     uint32_t context, uint64_t leaf, uint64_t near)
 {
@@ -219,7 +224,7 @@ static unsigned char *put_leaf_near(struct code_encoder *encoder, unsigned char 
 	return varint_put(at, (uint64_t)distance << 1);
 }
 
-/* Goes to the sample's site of execution, saying so where it is not the expected one. */
+/* Changes to the sample's site, and writes it if it is not the expected one. */
 static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
                                const struct code_sample *sample, unsigned time_shift)
 {
@@ -233,7 +238,7 @@ static unsigned char *put_site(struct code_encoder *encoder, unsigned char *at,
 	return at;
 }
 
-/* The slot of the pair's number + 1, or the empty slot where it belongs. */
+/* Returns the slot with the pair's number + 1, or the empty slot for it. */
 static uint16_t *find_pair(struct code_encoder *encoder, uint32_t context, uint64_t leaf)
 {
 	for (uint32_t i = pair_slot(context, leaf);; i = (i + 1) % CODE_SLOTS) {

@@ -20,7 +20,7 @@
  */
 struct reader {
 	const unsigned char *at;
-	bool wrong; /* it names what there is not */
+	bool wrong; /* it refers to something that does not exist */
 };
 
 static inline unsigned get_byte(struct reader *reader)
@@ -110,7 +110,7 @@ static uint32_t get_block(struct reader *reader, struct code_model *model, unsig
 	return model->blocks[code - LEAF_BLOCK];
 }
 
-/* A leaf in the same module as `from`. */
+/* Returns the leaf at a coded distance from `from`, in the same module. */
 static uint64_t leaf_at_distance(uint64_t from, uint64_t distance)
 {
 	return (from & ~(uint64_t)UINT32_MAX) | (uint32_t)((uint32_t)from + unzigzag(distance));

@@ -55,7 +55,7 @@ static struct counter_stream *find_stream(struct counter_model *model, uint32_t 
 	return &model->streams[slot];
 }
 
-/* The stream's total is known now. */
+/* Sets the first total of a stream in this bin. */
 static void stream_start(struct counter_model *model, struct counter_stream *stream, unsigned i,
                          uint64_t total)
 {
@@ -132,7 +132,7 @@ static void put_rice(struct bit_writer *bits, uint64_t u, unsigned k)
 	put_bits(bits, u, length);
 }
 
-/* To the nearest: cut off, they would all be behind by half a unit. */
+/* Rounds to the nearest unit: truncated totals would all be too small by half a unit on average. */
 static uint64_t rounded(uint64_t total, unsigned shift)
 {
 	uint64_t half = shift ? (uint64_t)1 << (shift - 1) : 0;

@@ -99,7 +99,10 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 		.floor = floor + 1,
 		.bins = level->nr_bins + level->nr_sub_bins,
 	};
-	/* Counted first and closed second: whoever reads the arena after a crash believes both. */
+	/*
+	 * The reduction is counted before the level is closed, so that the ledger covers it after a
+	 * crash.
+	 */
 	__atomic_store_n(&ledger->nr_reductions, ledger->nr_reductions + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&ledger->floor[kind], floor + 1, __ATOMIC_RELEASE);
 	k->bytes -= ((uint64_t)level->nr_bins << arena->bin_shift) +
@@ -115,8 +118,8 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 }
 
 /*
- * The kind that holds most; ties go to the lowest number. Kinds with a share are spared. Where none
- * holds anything, it is the one for which there is no memory.
+ * Returns the kind that has most bytes; of equal ones the first. Kinds with a share are not taken.
+ * If none has any, it is the kind that needs memory.
  */
 static unsigned victim(const struct hmb *hmb, unsigned wanting)
 {
@@ -139,7 +142,7 @@ static unsigned victim(const struct hmb *hmb, unsigned wanting)
 	return wanting;
 }
 
-/* A bin that is wanted for (kind, level); NULL: that level was closed in the search. */
+/* Takes a bin for (kind, level). Returns NULL if that level was closed to find one. */
 static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned kind, unsigned level,
                         uint64_t time)
 {
@@ -269,13 +272,15 @@ static struct hmb_level *level_of(struct hmb *hmb, const struct hmb_sample *samp
 	return &hmb->kinds[sample->kind].levels[sample->level];
 }
 
-/* Whether the level's open bin has room for any record; never for its first, or with counters. */
+/*
+ * Tells whether the level's open bin surely has room. False for its first record, or with counters.
+ */
 static inline bool has_room(const struct hmb_level *level, const struct bin *bin)
 {
 	return bin && bin->record_bytes + bin->node_bytes < level->full;
 }
 
-/* A bin for the sample and its counters. NULL: its level is closed. */
+/* Returns a bin with room for the sample and its counters, or NULL if its level is closed. */
 static struct bin *make_room(struct hmb *hmb, const struct hmb_sample *sample)
 {
 	struct hmb_kind *k = &hmb->kinds[sample->kind];
@@ -287,7 +292,7 @@ static struct bin *make_room(struct hmb *hmb, const struct hmb_sample *sample)
 	return hmb_room(hmb, sample->kind, sample->level, record_room(k), sample->time);
 }
 
-/* Apart, so that the way of a usual sample is short. */
+/* A function of its own, so that the code for a usual sample is short. */
 __attribute__((noinline)) static bool put_any(struct hmb *hmb, const struct hmb_sample *sample,
                                               uint32_t context)
 {
@@ -353,7 +358,7 @@ static inline bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, 
 	return k->config.share && k->bytes > k->config.share && close_share(hmb, kind, level, time);
 }
 
-/* A record of a call; the last one counts it. */
+/* Stores a record of a call. The last record counts the call. */
 static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
@@ -369,7 +374,7 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	return true;
 }
 
-/* In as many pieces as it needs. */
+/* Stores a call in as many records as it needs. */
 static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
 	struct call piece = *call;
@@ -390,7 +395,7 @@ static bool put_pieces(struct hmb *hmb, unsigned kind, unsigned level, const str
 bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct call *call)
 {
 	struct hmb_level *l = &hmb->kinds[kind].levels[level];
-	struct bin *bin = l->open; /* of a closed level there is none */
+	struct bin *bin = l->open; /* NULL if the level is closed */
 
 	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
 	if (!bin || bin_room(bin) < CALL_CODE_MAX_RECORD || !call_put_alike(l->calls, bin, call))

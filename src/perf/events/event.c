@@ -20,7 +20,7 @@ static int offer_pfm(void *arg, const struct pfm_name *name)
 {
 	struct suggest *suggest = arg;
 
-	/* who wrote no PMU gets none proposed */
+	/* a name without a PMU gets proposals without one */
 	return suggest_offer(suggest, strstr(suggest->wanted, "::") ? name->text
 	                                                            : strstr(name->text, "::") + 2);
 }
@@ -39,7 +39,7 @@ static void match_pmu(void *arg, const char *name)
 	search->found |= !strcasecmp(name, search->wanted);
 }
 
-/* A name with a PMU before it: which of the two is wrong? */
+/* Explains an unknown name with a PMU before it: either the PMU or the event is unknown. */
 static void explain_qualified(const char *name, int pmu_size, char why[WHY_SIZE])
 {
 	char pmu[EVENT_NAME_MAX], ending[WHY_SIZE / 2];
@@ -79,7 +79,7 @@ static void explain_bare(const char *name, char why[WHY_SIZE])
 	snprintf(why, WHY_SIZE, "unknown event '%s'%s", name, ending);
 }
 
-/* Where unit masks and modifiers begin. */
+/* Returns where unit masks and modifiers begin. */
 static char *parts_of(char *name)
 {
 	char *colons = strstr(name, "::"), *event = colons ? colons + 2 : name;
@@ -161,7 +161,7 @@ static int parse_name(char *name, struct event_modifiers *modifiers, struct even
 	return err ? err : encode_name(name, event, why);
 }
 
-/* Modifiers behind a name of which nothing else is known. */
+/* Takes the modifiers behind a name that has no other parts. */
 static int take_all_modifiers(struct event_modifiers *modifiers, const char *name, char *parts,
                               char why[WHY_SIZE])
 {
@@ -182,7 +182,8 @@ static int parse_pmu(char *name, struct event_modifiers *modifiers, struct event
 	int err;
 
 	if (strchr(name, '/') + 1 == end)
-		return pmu_encode(PMU_ROOT, name, event, why); /* it knows what is missing */
+		return pmu_encode(PMU_ROOT, name, event,
+		                  why); /* fails, and explains what is missing */
 	snprintf(parts, sizeof(parts), "%s%s", *end && *end != ':' ? ":" : "", end);
 	*end = '\0';
 	err = take_all_modifiers(modifiers, name, parts, why);
@@ -284,7 +285,7 @@ int event_expand(const char *text, char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], 
 
 /* -- giving up the kernel side ----------------------------------------------------------------- */
 
-/* Their samples are all taken inside the kernel. */
+/* Tells whether an event happens in the kernel only. */
 static bool is_kernel_only(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_TRACEPOINT ||

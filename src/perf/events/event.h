@@ -34,8 +34,8 @@ enum event_unit {
 #define EVENT_STACK_MAX 65528
 
 /*
- * An event as asked for. attr holds type, config*, exclude_* and precise_ip, and pinned or
- * exclusive where the name asks for them; nothing else is set, attr.size included.
+ * An event as it was asked for. attr has type, config*, exclude_* and precise_ip, and pinned or
+ * exclusive if the name asks for them. No other field is set, not even attr.size.
  */
 struct event {
 	char name[EVENT_NAME_MAX]; /* as written, modifiers included */
@@ -44,7 +44,7 @@ struct event {
 	bool modifiers; /* the name itself says which sides are wanted, by :u, :k or :h */
 	bool foreign;   /* the code is one of another CPU model: not to be opened here */
 	uint32_t scale; /* units that one occurrence stands for; mostly 1 */
-	uint64_t usual; /* occurrences from sample to sample that suit it; 0: not known */
+	uint64_t usual; /* suitable number of occurrences between two samples; 0: unknown */
 	char probe[EVENT_NAME_MAX]; /* of a probe: the file, or the kernel's function; else "" */
 	/*
 	 * The function of a probe in a file. The address of the probe is attr.probe_offset bytes
@@ -57,8 +57,7 @@ struct event {
 
 #define WHY_SIZE 512
 
-/* To be opened: attr, with what points into the event itself. It must stay where it is until then.
- */
+/* Returns attr for opening. It may point into the event, which must not move before. */
 static inline struct perf_event_attr event_attr(const struct event *event)
 {
 	struct perf_event_attr attr = event->attr;
@@ -68,7 +67,7 @@ static inline struct perf_event_attr event_attr(const struct event *event)
 	return attr;
 }
 
-/* Where the function of a probe is in its file: then function is "". */
+/* Sets the offset of a probe's function in its file. `function` becomes "". */
 static inline void event_resolve(struct event *event, uint64_t offset)
 {
 	event->attr.probe_offset += offset;
@@ -83,45 +82,46 @@ static inline void event_resolve(struct event *event, uint64_t offset)
 int event_parse(struct event *event, const char *text, char why[WHY_SIZE]);
 
 /*
- * Some names stand for several events, which are sampled side by side: gives the names of the
- * parts, modifiers included; for any other name that name. 0, or as event_parse(), which has to
- * judge what comes out.
+ * Splits a name that stands for several events into the names of its parts, with their modifiers.
+ * Any other name is its own single part. Returns 0 or an error of event_parse(), which has to be
+ * called for each part.
  */
 #define EVENT_PARTS_MAX 6
 int event_expand(const char *text, char parts[EVENT_PARTS_MAX][EVENT_NAME_MAX], unsigned *nr,
                  char why[WHY_SIZE]);
 
 /*
- * Whether this machine and user can sample the event now: 0, or the kernel's -errno; -ENODEV for
- * an event of another CPU model, which the kernel would count as something else.
- * Ask it before the event is opened in earnest. A tracepoint takes 50 ms, the rest next to nothing.
+ * Tests whether this user can sample the event on this machine now. Returns 0 or the kernel's
+ * -errno; -ENODEV for an event of another CPU model, whose code the kernel would take for another
+ * event. To be called before the event is opened. It takes 50 ms for a tracepoint, and almost no
+ * time for others.
  */
 int event_probe(const struct event *event);
 
 /*
- * Gives up the kernel side, and says so in the name ("cycles" becomes "cycles:u"): the way on for
- * a user to whom event_probe answers -EACCES or -EPERM. False, and the event as it was, where that
- * is none: the name has modifiers of its own, or the event happens in the kernel only
- * (tracepoints, context-switches), so that its user side would stay at zero for ever.
+ * Excludes the kernel side and appends this to the name ("cycles" becomes "cycles:u"). Helps where
+ * event_probe() returns -EACCES or -EPERM. Returns false and leaves the event unchanged if the name
+ * has modifiers of its own, or the event happens in the kernel only (tracepoints,
+ * context-switches), so that its user side would stay zero.
  */
 bool event_exclude_kernel(struct event *event);
 
-/* The processor's own stack of calls: what returned is taken off again. */
+/* Flags for the processor's own stack of calls, from which it removes calls that have returned. */
 #define EVENT_CALL_BRANCHES (PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK)
 
-/* Whether its samples can have that: 0, or the kernel's -errno. */
+/* Tests whether samples of the event can have that stack. Returns 0 or the kernel's -errno. */
 int event_probe_branches(const struct event *event);
 
-/* One line for the user: why opening the event fails with this -errno here, and the way out. */
+/* Writes one line for the user: why opening the event fails with this -errno, and the way out. */
 void event_explain(const struct event *event, int err, char why[WHY_SIZE]);
 
 /* An event that list shows. */
 struct event_info {
 	const char *description;   /* one line, may be empty */
-	const char *means;         /* what it is on this processor, where that is not its code */
+	const char *means;         /* the event of this processor that it stands for */
 	const char *source;        /* "software", "hardware", "tracepoint", or a PMU's name */
-	const struct event *event; /* its name is what -e takes */
-	bool unknown;              /* an alias without codes for this processor: event is none */
+	const struct event *event; /* its name can be given to -e */
+	bool unknown;              /* an alias without codes for this processor: `event` has none */
 	bool available;            /* can be opened now, by this user */
 	bool user_only;            /* but only after event_exclude_kernel() */
 };
@@ -140,7 +140,7 @@ struct event_generic {
 	const char *description;
 };
 
-/* Software first, then hardware, then caches; a row without a name ends it. */
+/* Software events first, then hardware, then caches. A row without a name ends the table. */
 extern const struct event_generic event_generics[];
 
 #endif

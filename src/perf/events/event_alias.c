@@ -173,7 +173,7 @@ const struct alias *alias_of(const char *name)
 	return NULL;
 }
 
-/* Whether a PMU is the one asked for, or, of this machine, is there. */
+/* Tells whether a PMU is the wanted one; without a wanted one, whether this machine has it. */
 static bool is_wanted(const char *pmu, size_t size, const char *wanted)
 {
 	char name[64];

@@ -33,12 +33,14 @@ struct alias {
 
 extern const struct alias event_aliases[];
 
-/* The alias that a name begins with, up to its end or a colon, a PMU left out; NULL: none. */
+/*
+ * Returns the alias that a name begins with, up to its end or a colon and without a PMU; or NULL.
+ */
 const struct alias *alias_of(const char *name);
 
 /*
- * The parts of an alias on a processor, by libpfm4's name of its PMU, or on this one (NULL). NULL
- * with one line in why: it has none.
+ * Returns the parts of an alias on a processor, given by libpfm4's name of its PMU; NULL: this one.
+ * Returns NULL, with one line in why, if the alias has none there.
  */
 const struct alias_part *alias_parts(const struct alias *alias, const char *pmu,
                                      char why[WHY_SIZE]);

@@ -43,7 +43,7 @@ static void try_tracepoint(struct listing *list, const struct event *event, stru
 	info->available = list->tracepoint_available;
 }
 
-/* A source of NULL is the kernel's own. What event_parse does not take is not shown. */
+/* Shows an event unless event_parse() refuses its name. A source of NULL is the kernel. */
 static int show_as(struct listing *list, const char *name, const char *description,
                    const char *means, const char *source)
 {
@@ -112,7 +112,7 @@ static int show_generic(struct listing *list)
 	return stop;
 }
 
-/* Where the name of a PMU stands before them, as they would be on its processor. */
+/* Shows the parts of an alias; with a PMU, those that it has on the PMU's processor. */
 static int show_parts(struct listing *list, const char *pmu, const struct alias *alias,
                       const struct alias_part *parts)
 {
@@ -128,7 +128,7 @@ static int show_parts(struct listing *list, const char *pmu, const struct alias 
 	return stop;
 }
 
-/* One that is not known on this processor is shown all the same, and why. */
+/* Shows an alias that this processor does not have, with the reason. */
 static int show_missing(struct listing *list, const struct alias *alias, const char *why)
 {
 	struct event event = {.scale = 1, .foreign = true};
@@ -189,7 +189,7 @@ static int show_aliases_of(struct listing *list, const char *pmu)
 	return stop;
 }
 
-/* "skx::FP": of the one PMU, which need not be this machine's. */
+/* Shows the events of one PMU ("skx::FP"), which need not be this machine's. */
 static int list_one_pmu(struct listing *list, int pmu_size)
 {
 	char pmu[EVENT_NAME_MAX];

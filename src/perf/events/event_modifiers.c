@@ -8,7 +8,7 @@
 
 #define PRECISE_MAX 3u
 
-/* 1: it was a modifier; 0: it is none. */
+/* Takes letters of modifiers. Returns 1 if the part is one, else 0. */
 static int take_letters(struct event_modifiers *m, const char *part)
 {
 	struct event_modifiers new = *m;

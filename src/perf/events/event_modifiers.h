@@ -13,13 +13,16 @@ struct event_modifiers {
 };
 
 /*
- * Takes the modifiers out of what follows a name, and leaves the rest in its order: ":u:ANY:p"
- * becomes ":ANY", for the event's own unit masks; ":u:p" becomes "". parts is empty or starts with
- * a colon. 0, or -EINVAL with one line in why.
+ * Takes the modifiers out of the parts behind a name and keeps the order of the others, which are
+ * unit masks of the event: ":u:ANY:p" becomes ":ANY", and ":u:p" becomes "". `parts` is empty or
+ * starts with a colon. Returns 0, or -EINVAL with one line in why.
  */
 int modifiers_take(struct event_modifiers *modifiers, char *parts, char why[WHY_SIZE]);
 
-/* Puts them into an event that is otherwise complete. 0, or -EINVAL with one line in why. */
+/*
+ * Applies modifiers to an event that is otherwise complete. Returns 0, or -EINVAL with one line in
+ * why.
+ */
 int modifiers_apply(const struct event_modifiers *modifiers, struct event *event,
                     char why[WHY_SIZE]);
 

@@ -16,10 +16,10 @@
  */
 int pfm_encode(const char *name, struct event *event, char why[WHY_SIZE]);
 
-/* Whether the library knows a PMU of that name and finds it in this machine. */
+/* Tells whether the library knows a PMU of that name and finds it in this machine. */
 bool pfm_is_present(const char *pmu);
 
-/* A name that pfm_encode takes; the strings live until the callback returns. */
+/* A name for pfm_encode(). The strings are valid until the callback returns. */
 struct pfm_name {
 	const char *text; /* PMU::EVENT or PMU::EVENT:UMASK */
 	const char *description;

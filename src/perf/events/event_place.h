@@ -15,7 +15,7 @@
 
 #include "perf/events/event.h"
 
-/* Whether a name has the form of one of them; its modifiers begin at *modifiers. */
+/* Tells whether a name has the form of one of them. Its modifiers begin at *modifiers. */
 bool place_looks_so(const char *text, const char **modifiers);
 
 /*

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* So long that a probe could not fire even if it were enabled. */
+/* So long that no sample would be taken even if the event were enabled. */
 #define PROBE_PERIOD 1000000000
 
 static int probe(const struct event *event, uint64_t sample_type, uint64_t branches)

@@ -12,7 +12,7 @@
 
 #define TERMS_SIZE 512
 
-/* One event on its way from text to bits. */
+/* The state of encoding one event. */
 struct encoding {
 	const char *root, *text, *pmu;
 	struct event *event;
@@ -20,7 +20,7 @@ struct encoding {
 	char *why;
 };
 
-/* Beside an event NAME stand NAME.scale, NAME.unit and the like, which are none. */
+/* Tells whether a file is an event. NAME.scale, NAME.unit and the like beside an event are not. */
 static int entry_is_event(const struct dirent *entry)
 {
 	return pmu_is_name(entry->d_name) && !strchr(entry->d_name, '.');
@@ -39,7 +39,7 @@ static __u64 *config_word(struct perf_event_attr *attr, const char *name, size_t
 	return NULL;
 }
 
-/* "4" or "0-7", at the start of the text; what follows, or NULL if it is neither. */
+/* Parses "4" or "0-7" at the start of the text. Returns what follows, or NULL if it is neither. */
 static const char *parse_range(const char *text, unsigned long *low, unsigned long *high)
 {
 	char *end;
@@ -126,7 +126,7 @@ static int refuse(const struct encoding *e, const char *term, const char *reason
 	return -EINVAL;
 }
 
-/* The terms that every PMU has. 1: done. */
+/* Applies a term that every PMU has. Returns 1 if it is one, else 0. */
 static int put_common(const struct encoding *e, const char *term, uint64_t value)
 {
 	__u64 *word = config_word(&e->event->attr, term, strlen(term));
@@ -142,7 +142,7 @@ static int put_common(const struct encoding *e, const char *term, uint64_t value
 	return 1;
 }
 
-/* -ENOENT without a line in why: the PMU has no such format. */
+/* Applies a term that is a format. Returns -ENOENT without a line in why if there is none. */
 static int put_format(const struct encoding *e, const char *term, uint64_t value)
 {
 	char path[PATH_MAX], format[256];

@@ -7,7 +7,7 @@
 #include "perf/machine/advice.h"
 #include "perf/events/event.h"
 
-/* Whether the text has the form of a tracepoint's name; nothing is looked up. */
+/* Tells whether the text has the form of a tracepoint's name. Nothing is looked up. */
 bool tracepoint_looks_so(const char *text);
 
 struct tracefs {
