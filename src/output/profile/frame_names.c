@@ -33,7 +33,7 @@ static uint32_t module_path(const struct trace *trace, uint64_t frame)
 	return module && frame_module(frame) ? module->path : 0;
 }
 
-#define MAX_CHAINS (1U << 30) /* entries; a file may say that each address has a long one */
+#define MAX_CHAINS (1U << 30) /* entries; a corrupt file may have a long chain for each address */
 
 static int push(struct frame_names *names, uint32_t entry)
 {
@@ -53,8 +53,8 @@ static bool is_same_file(const struct trace_module *a, const struct trace_module
 }
 
 /*
- * The frame in the module that has its file first. A file's build id tells that it is the same: in
- * earlier traces it has a second number where a process was there before the recording.
+ * Returns the frame in the first module with the same path and build id. Older traces may have a
+ * file twice, if a process was there before the recording.
  */
 static uint64_t frame_in_file(struct frame_names *names, uint64_t frame)
 {
@@ -106,7 +106,10 @@ static uint32_t find_name(struct frame_names *names, struct frame_name *name, bo
 
 /* --- one frame -------------------------------------------------------------------------------- */
 
-/* The function that a frame is in, as far as the keys go. named: not by an address. */
+/*
+ * Returns the function of a frame, in the fields that the keys ask for. *named: it is not
+ * identified by an address.
+ */
 static struct frame_name function_of(const struct frame_names *names, uint64_t frame, bool *named)
 {
 	const struct trace_symbol *symbol =
@@ -140,7 +143,7 @@ static void add_place(const struct frame_names *names, const struct trace_source
 		name->line = source->line;
 }
 
-/* Puts the names of a frame behind the chains, the outermost function first. */
+/* Appends the names of a frame to the chains, the outermost function first. */
 static int add_chain(struct frame_names *names, uint64_t frame)
 {
 	struct trace_source sources[TRACE_MAX_CHAIN];
@@ -200,7 +203,7 @@ static int find_in_piece(struct frame_names *names, struct frame_piece *piece, u
 	return err;
 }
 
-/* The number of an address; UINT32_MAX: no memory. */
+/* Returns the number of an address; UINT32_MAX if there is no memory. */
 static uint32_t find_address(struct frame_names *names, uint64_t frame)
 {
 	uint32_t number = map64_get(&names->by_frame, frame);

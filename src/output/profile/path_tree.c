@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define CHAIN_SIZE (1 << 13) /* the deepest stack: a file may pretend that one is endless */
+#define CHAIN_SIZE (1 << 13) /* the deepest stack; a corrupt file may have a circle of callers */
 
 struct chain_link {
 	uint64_t frame;
@@ -17,8 +17,8 @@ struct chain_link {
 /* --- children --------------------------------------------------------------------------------- */
 
 /*
- * Most nodes have a child or two, which are found by following links. Those of a node with more
- * are in a table, all of them, for programs may call thousands of functions from one place.
+ * Most nodes have one or two children, which are in a list. All children of a node with more are in
+ * a hash table, as a function may call thousands of others.
  */
 #define MAX_NARROW 2
 
@@ -51,7 +51,9 @@ static uint32_t find_wide_child(const struct path_tree *tree, uint32_t parent, u
 	return slot ? slot->node - 1 : PATH_NONE;
 }
 
-/* PATH_NONE: it is not there; then nr is how many are, up to a few. */
+/*
+ * Returns the child with this name, or PATH_NONE. Then *nr is the number of children in the list.
+ */
 static uint32_t find_child(const struct path_tree *tree, uint32_t parent, uint32_t name,
                            unsigned *nr)
 {
@@ -118,7 +120,7 @@ static bool is_deep(const struct path_tree *tree, uint32_t node)
 	return false;
 }
 
-/* The node below `parent` for this frame: that of its innermost function. */
+/* Returns the node below `parent` for a frame: the node of its innermost function. */
 static uint32_t find_frame(struct path_tree *tree, uint32_t parent, uint64_t frame, bool leaf)
 {
 	const uint32_t *names;
@@ -142,9 +144,9 @@ static uint32_t known_context(const struct path_tree *tree, uint32_t number)
 }
 
 /*
- * Notes the contexts from this one up to the first that has a node already, whose node it returns;
- * else the node to hang the last one below. A context that does not reach a root in the file hangs
- * below [truncated].
+ * Collects the contexts from this one up to the first that has a node, and returns that node. If
+ * none has, returns the node below which the last context is added: [truncated] if the context
+ * reaches no root in the file.
  */
 static uint32_t climb(struct path_tree *tree, uint32_t context, uint32_t *depth)
 {
@@ -218,17 +220,17 @@ static uint32_t find_sample(struct path_tree *tree, const struct trace_sample *s
  * asks for what the next one needs, and the last one has found the nodes that there are already.
  */
 
-/* How far up a new path is followed before its turn. */
+/* Contexts that are followed for a new path before it is added. */
 #define MAX_NEW 32
 
-/* The search for a sample's node before its turn. PATH_NONE stands for what is not known. */
+/* The search for a sample's node before it is added. PATH_NONE: unknown. */
 struct errand {
 	uint32_t node;         /* where it ends */
 	uint32_t number;       /* of its context */
 	uint32_t parent, name; /* where a new part of the path would begin */
 	uint32_t hash;         /* of these */
 	uint32_t near;         /* the node that may be there; 0: none */
-	bool whole;            /* it would be the leaf */
+	bool whole;            /* the new part is the leaf alone */
 	bool wanted;           /* the caller says whether the sample counts */
 };
 
@@ -269,8 +271,8 @@ static void ask(const struct path_tree *tree, const struct trace_sample *sample,
 }
 
 /*
- * The node that a sample's path is known to, and the frame below; PATH_NONE: it is not known, or
- * too long.
+ * Returns the last known node of a sample's path, and the frame below it; PATH_NONE if no node is
+ * known, or the path is too long.
  */
 static uint32_t known_part(const struct path_tree *tree, const struct trace_sample *sample,
                            uint32_t node, uint64_t *frame)
@@ -373,7 +375,10 @@ int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, u
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Room for as many as there are contexts, as far as it can be had: without, it grows. */
+/*
+ * Allocates room for as many entries as there are contexts. If memory is short, the array grows
+ * later.
+ */
 static void *reserve(uint64_t nr, size_t size, uint32_t *room)
 {
 	void *entries = nr < LARGE_ARRAY_MAX / 2 ? large_array_new(nr, size) : NULL;

@@ -86,7 +86,9 @@ static void put_node(struct profile_trees *trees, uint32_t at, uint32_t origin, 
 	trees->at[origin] = at;
 }
 
-/* The node, with what is missing of its path: from the inside out, to numbers from the root down.
+/*
+ * Adds a node and the missing nodes of its path. They are found from the leaf outward and numbered
+ * from the root down.
  */
 static int add_path(struct profile_trees *trees, uint32_t node)
 {

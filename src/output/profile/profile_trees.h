@@ -1,6 +1,6 @@
 /*
- * The trees of a profile's classes, one at a time: the call paths that a class was met on, with
- * what it spent in each and below it.
+ * The trees of a profile's classes, one at a time: the call paths of a class, each with its own
+ * weight and the weight below it.
  */
 #ifndef OUTPUT_PROFILE_PROFILE_TREES_H
 #define OUTPUT_PROFILE_PROFILE_TREES_H
@@ -9,7 +9,9 @@
 
 struct profile_trees {
 	const struct profile *profile;
-	/* The tree: its root, and parents before their children, in the order in which they came.
+	/*
+	 * The tree. The root is first, and parents come before their children, in order of
+	 * appearance.
 	 */
 	struct path_node *nodes;
 	uint64_t *self;                    /* by node */
@@ -19,16 +21,16 @@ struct profile_trees {
 	/* Tables for making the tree; NULL: the tree is the profile's own. */
 	uint32_t *order, *start;     /* numbers of sums by class: of each from its start on */
 	const uint32_t *first, *end; /* of the class */
-	uint32_t *at;                /* by the profile's node: the tree's that may be it */
-	uint32_t *origins;           /* by the tree's node: the profile's */
+	uint32_t *at; /* by node of the profile: the node of the tree, to be checked in origins */
+	uint32_t *origins; /* by node of the tree: the node of the profile */
 	uint32_t room;
 };
 
-/* 0 or -ENOMEM; to be given to profile_trees_fini() in either case. */
+/* Returns 0 or -ENOMEM; call profile_trees_fini() in either case. */
 int profile_trees_init(struct profile_trees *trees, const struct profile *profile);
 void profile_trees_fini(struct profile_trees *trees);
 
-/* Makes the tree of a class of samples. 0 or -ENOMEM. */
+/* Makes the tree of a class of samples. Returns 0 or -ENOMEM. */
 int profile_trees_make(struct profile_trees *trees, uint32_t class);
 
 #endif

@@ -1,4 +1,4 @@
-/* How the stored samples spread over threads and commands. */
+/* How stored samples are distributed over threads and commands. */
 #ifndef OUTPUT_PROFILE_THREAD_SHARES_H
 #define OUTPUT_PROFILE_THREAD_SHARES_H
 
@@ -16,30 +16,32 @@ struct shares {
 	uint64_t counted[COUNTER_MAX]; /* with samples, as struct trace_sample has it */
 };
 
-/* Whether there is a command whose exact total is known: else shares say nothing of such. */
+/* Tells whether the exact total of any command is known. */
 bool shares_exact_known(const struct trace *trace);
 
-/* 0, -ENOMEM, -EBADMSG. */
+/* Returns 0, -ENOMEM or -EBADMSG. */
 int shares_init(struct shares *shares, const struct trace *trace);
 void shares_fini(struct shares *shares);
 
 /*
- * Sums for event 0 over all commands whose exact total is known: that total, and the part of it
- * that samples stand for.
+ * Sums for event 0 over all commands whose exact total is known: the total, and the weight of the
+ * samples.
  */
 struct coverage {
 	uint64_t exact, sampled;
 };
 
-/* Whether samples stand for less than 99 % of it. Returns false as well where this is unknown. */
+/* Tells whether samples stand for less than 99 % of the total. Returns false if this is unknown. */
 bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
 
-/* The numbers of commands by their names, to be given to map64_fini(). 0 or -ENOMEM. */
+/*
+ * Maps names of commands to their numbers. Returns 0 or -ENOMEM; call map64_fini() in either case.
+ */
 int commands_by_name(const struct trace *trace, struct map64 *by_comm);
 
-/* Whether an entry of the table of threads is unused. */
+/* Tells whether an entry of the table of threads is unused. */
 bool thread_unused(const struct trace_thread *thread);
-/* Whether a command has nothing but its name. */
+/* Tells whether a command has no tasks, no samples and no exact total. */
 bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command);
 
 #endif
