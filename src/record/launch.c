@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,14 +196,21 @@ int launch_replace(struct launch *launch)
 int launch_go(struct launch *launch)
 {
 	char order = GO;
-	int errnum = 0;
 
 	launch->waits = false;
 	if (write(launch->barrier, &order, 1) != 1)
-		errnum = EPIPE;
+		return -EPIPE;
 	close(launch->barrier);
+	return 0;
+}
+
+int launch_failure(struct launch *launch)
+{
+	struct pollfd failure = {.fd = launch->failure, .events = POLLIN};
+	int errnum = 0;
+
 	/* Exec closes the other end; a failed one writes why. */
-	if (read(launch->failure, &errnum, sizeof(errnum)) < 0)
+	if (poll(&failure, 1, 0) > 0 && read(failure.fd, &errnum, sizeof(errnum)) < 0)
 		errnum = errno;
 	close(launch->failure);
 	return -errnum;

@@ -39,9 +39,13 @@ int launch_prepare(struct launch *launch, char **argv, char **environment, const
 int launch_replace(struct launch *launch);
 
 /*
- * Lets the process execute its program. Returns 0, or the -errno of exec: then the process is gone.
+ * Lets the process execute its program, and does not wait for that: the program may lie on a file
+ * system that does not answer. Returns 0 or -errno.
  */
 int launch_go(struct launch *launch);
+
+/* Returns 0, or the -errno of exec if it failed, whose process has ended. To be called once. */
+int launch_failure(struct launch *launch);
 
 /*
  * Reaps ended children other than that process. As the first process of a container we are the

@@ -86,13 +86,15 @@ static int run_launched(struct session *s)
 {
 	int err = launch_go(&s->launch);
 
-	if (err) {
-		reap_command(s);
-		session_notice(s, (struct notice){NOTICE_NOT_EXECUTED, err});
-		return err == -ENOENT ? 127 : 126;
+	if (!err) {
+		session_loop(s);
+		err = launch_failure(&s->launch);
 	}
-	session_loop(s);
-	return finish(s);
+	if (!err)
+		return finish(s);
+	reap_command(s);
+	session_notice(s, (struct notice){NOTICE_NOT_EXECUTED, err});
+	return err == -ENOENT ? 127 : 126;
 }
 
 static int start(struct session *s)
