@@ -3,6 +3,7 @@
 #include "symbolize/jit/jitdump.h"
 #include "symbolize/modules/jitdump_files.h"
 #include "symbolize/modules/kernel_code.h"
+#include "symbolize/modules/target_file.h"
 #include "symbolize/kernel_symbols.h"
 #include "symbolize/elf/language_names.h"
 #include "symbolize/dwarf/lines.h"
@@ -388,12 +389,15 @@ static int query_anon(struct query *query, const struct module *module)
 	const struct jit_query made = {(uint32_t)module->window, query->offsets, query->n,
 	                               map_symbol, query};
 	struct symbolizer *symbolizer = query->symbolizer;
-	int fd = jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);
-	int err = -ENOENT;
+	const struct jitdump_file *dump =
+		jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);
+	int fd = dump ? target_file_again(dump->fd) : -1, err = -ENOENT;
 	char *text;
 
-	if (fd >= 0)
+	if (fd >= 0) {
 		err = jitdump_lookup(fd, &made, &symbolizer->counts.maps_left);
+		close(fd);
+	}
 	if (err == -EFBIG) {
 		symbolizer->counts.stats.refused += query->n;
 		return 0;
@@ -439,7 +443,7 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 	if (!n)
 		return 0;
 	if (module_is_unanswered(module) ||
-	    (symbolizer->aside && symbols_aside_skips(symbolizer->aside, module))) {
+	    (symbolizer->aside && symbols_aside_skips(symbolizer->aside, symbolizer, module))) {
 		symbolizer->counts.stats.unanswered++;
 		return 0;
 	}

@@ -1,6 +1,5 @@
 #include "symbolize/symbols_aside.h"
 #include "symbolize/dwarf/lines.h"
-#include "symbolize/modules/mount_point.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -244,8 +243,6 @@ void symbols_aside_free(struct symbols_aside *aside)
 	if (!aside)
 		return;
 	side_process_kill(&aside->process);
-	for (unsigned i = 0; i < aside->nr_dead; i++)
-		free(aside->dead[i]);
 	free(aside->sources);
 	free(aside->bytes);
 	free(aside);
@@ -527,30 +524,47 @@ static int ask(struct exchange *exchange, const struct module *module)
 
 static bool is_on_dead_mount(const struct symbols_aside *aside, const char *path)
 {
-	for (unsigned i = 0; i < aside->nr_dead; i++)
-		if (mount_point_holds(aside->dead[i], path))
-			return true;
-	return false;
+	struct mounts mounts = {0};
+
+	if (aside->dead.nr)
+		mounts_on_way(&mounts, 0, path);
+	return mounts_meet(&mounts, &aside->dead);
 }
 
-bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module)
+bool symbols_aside_skips(const struct symbols_aside *aside, struct symbolizer *symbolizer,
+                         const struct module *module)
 {
-	return aside->nr_stalls >= MOST_STALLS ||
-	       (module->kind == MODULE_FILE && is_on_dead_mount(aside, module->path));
+	struct mounts mounts = {0};
+
+	if (aside->dead.nr)
+		module_mounts(symbolizer_modules(symbolizer), module, &mounts);
+	return aside->nr_stalls >= MOST_STALLS || mounts_meet(&mounts, &aside->dead);
 }
 
-/* Other files on the same file system would take as long. False: the file is not to blame. */
-static bool blame(struct symbols_aside *aside, const char *path)
+/* Other files on the same file system would take as long. False: none of these is to blame. */
+static bool blame(struct symbols_aside *aside, const struct mounts *mounts)
 {
-	char *mount;
-
-	if (aside->nr_dead == ASIDE_MAX_MOUNTS)
+	if (!mounts->nr || aside->dead.nr == MOUNTS_MAX)
 		return false;
-	mount = mount_point_foreign(path);
-	if (!mount)
-		return false;
-	aside->dead[aside->nr_dead++] = mount;
+	mounts_add(&aside->dead, mounts->devs[mounts->nr - 1]);
 	return true;
+}
+
+static bool blame_for_module(struct symbols_aside *aside, struct symbolizer *symbolizer,
+                             const struct module *module)
+{
+	struct mounts mounts = {0};
+
+	module_mounts(symbolizer_modules(symbolizer), module, &mounts);
+	return blame(aside, &mounts);
+}
+
+static bool blame_for_path(struct symbols_aside *aside, const char *path)
+{
+	struct mounts mounts = {0};
+
+	mounts_on_way(&mounts, 0, path);
+	return blame(aside, &mounts);
 }
 
 int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symbolizer,
@@ -563,7 +577,7 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
 	if (err != -ETIMEDOUT && err != -EPIPE && err != -EPROTO)
 		return err == -EINTR ? 0 : err;
 	symbolizer_counts(symbolizer)->stats.unanswered++;
-	if (err != -ETIMEDOUT || (module->kind == MODULE_FILE && blame(aside, module->path)))
+	if (err != -ETIMEDOUT || blame_for_module(aside, symbolizer, module))
 		return 0;
 	aside->nr_stalls++;
 	if (module->kind != MODULE_FILE)
@@ -645,7 +659,7 @@ static int ask_about_batch(struct symbols_aside *aside, struct symbolizer *symbo
 			fn(arg, file, &identity);
 			continue;
 		}
-		if (err == -ETIMEDOUT && !blame(aside, paths[file]))
+		if (err == -ETIMEDOUT && !blame_for_path(aside, paths[file]))
 			aside->nr_stalls++;
 		batch->next = file + 1;
 		break;

@@ -6,19 +6,17 @@
 #define SYMBOLIZE_SYMBOLS_ASIDE_H
 
 #include "base/side_process.h"
+#include "symbolize/modules/mount_point.h"
 #include "symbolize/symbols.h"
-
-#define ASIDE_MAX_MOUNTS 8
 
 struct symbols_aside {
 	symbolizer_go_on_fn *go_on; /* or NULL */
 	void *arg;
-	struct side_process process;  /* fd -1: not started yet, or ended */
-	char *dead[ASIDE_MAX_MOUNTS]; /* mount points of file systems that do not answer */
-	unsigned nr_dead;
-	unsigned nr_stalls;     /* for which no mount point could be blamed */
-	struct source *sources; /* of the symbol at hand */
-	char *bytes;            /* of answers, as far as they came */
+	struct side_process process; /* fd -1: not started yet, or ended */
+	struct mounts dead;          /* file systems that do not answer */
+	unsigned nr_stalls;          /* for which none could be blamed */
+	struct source *sources;      /* of the symbol at hand */
+	char *bytes;                 /* of answers, as far as they came */
 	size_t used, room;
 };
 
@@ -26,7 +24,8 @@ struct symbols_aside *symbols_aside_new(symbolizer_go_on_fn *go_on, void *arg);
 void symbols_aside_free(struct symbols_aside *aside);
 
 /* Whether the file lies where an earlier one could not be read, so that it is not even tried. */
-bool symbols_aside_skips(const struct symbols_aside *aside, const struct module *module);
+bool symbols_aside_skips(const struct symbols_aside *aside, struct symbolizer *symbolizer,
+                         const struct module *module);
 
 /*
  * Does what symbolizer_module() does, in the side process, and adds to the symbolizer's statistics.

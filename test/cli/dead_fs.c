@@ -1,6 +1,6 @@
 /*
  * dead_fs MOUNTPOINT FOLDER STOP: shows the files of a folder, and answers no request of a kind any
- * more while a file STOP/KIND exists: getattr, open or read.
+ * more while a file STOP/KIND exists: getattr, open, read or flush.
  */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
@@ -59,6 +59,14 @@ static int on_read(const char *path, char *to, size_t size, off_t offset,
 	return got < 0 ? -errno : (int)got;
 }
 
+static int on_flush(const char *path, struct fuse_file_info *info)
+{
+	(void)path;
+	(void)info;
+	wait_while_stopped("flush");
+	return 0;
+}
+
 static int on_release(const char *path, struct fuse_file_info *info)
 {
 	(void)path;
@@ -71,6 +79,7 @@ int main(int argc, char **argv)
 		.getattr = on_getattr,
 		.open = on_open,
 		.read = on_read,
+		.flush = on_flush,
 		.release = on_release,
 	};
 	char *arguments[] = {argv[0], argv[1], "-f", "-o", "attr_timeout=0,entry_timeout=0", NULL};

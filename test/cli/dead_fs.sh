@@ -16,10 +16,13 @@ unmount() { revive; kill "$server" 2>/dev/null; umount -l "$work/mnt" 2>/dev/nul
 trap unmount EXIT
 await sh -c '[ -e mnt/burn ]' || skip "cannot mount: $(cat fs.log)"
 
-# The end of a recording, when the server does not read the file any more, or tell of it.
-for kind in read getattr; do
+# The end of a recording, when the server does not read the file any more, or tell of it, or does
+# nothing at all: then not even a descriptor of the file can be closed.
+for kind in read getattr flush; do
+	also=$kind
+	[ $kind != flush ] || also="flush stop/open stop/read stop/getattr"
 	timeout 60 "$ADAPTRACE" record -q -o "$kind.atr" -e cpu-clock:u sh -c "mnt/burn 0.5 >/dev/null
-		>stop/$kind" 2>said || fail "record with a dead $kind ended with $?: $(cat said)"
+		touch stop/$also" 2>said || fail "record with a dead $kind ended with $?: $(cat said)"
 	revive
 	grep -q 'names in 1 file are missing, whose file system does not answer' said ||
 		fail "$kind: $(cat said)"
@@ -29,6 +32,27 @@ for kind in read getattr; do
 	"$ADAPTRACE" report --symbols "$kind.atr" >report || fail "report --symbols"
 	grep -q ' burn_' report || fail "names later: $(cat report)"
 done
+
+# Two programs there: the second is not waited for.
+cp files/burn files/other
+printf '\1' >>files/other
+timeout 60 "$ADAPTRACE" record -q -o two.atr -e cpu-clock:u sh -c 'mnt/burn 0.5; mnt/other 0.5' >/dev/null ||
+	fail "record of two programs"
+>stop/open
+timeout 60 "$ADAPTRACE" report --symbols two.atr >report 2>said ||
+	fail "report --symbols with two dead modules ended with $?: $(cat said)"
+revive
+grep -q ' burn_' report || fail "names that the trace has: $(cat report)"
+
+# A layer of an overlay lies there.
+mkdir upper worker merged
+if mount -t overlay overlay -o "lowerdir=$work/mnt,upperdir=$work/upper,workdir=$work/worker" merged 2>/dev/null; then
+	timeout 60 "$ADAPTRACE" record -q -o layer.atr -e cpu-clock:u sh -c "merged/burn 0.5 >/dev/null
+		touch stop/read stop/open stop/flush" 2>said || fail "record in an overlay ended with $?: $(cat said)"
+	revive
+	umount -l merged
+	grep -q 'names in 1 file are missing, whose file system' said || fail "overlay: $(cat said)"
+fi
 
 # Code and source text are shown as far as they can be had.
 cp "$here/../targets/"*.[ch] files
@@ -63,20 +87,37 @@ revive
 cat >mapper.py <<'END'
 import mmap, os, sys, time
 fd = os.open(sys.argv[1], os.O_RDONLY)
-open("stop/" + sys.argv[2], "w").close()
+for kind in sys.argv[2:]:
+    open("stop/" + kind, "w").close()
 map = mmap.mmap(fd, 4096, flags=mmap.MAP_PRIVATE, prot=mmap.PROT_READ | mmap.PROT_EXEC)
 end = time.time() + 1.5
 while time.time() < end:
     pass
 END
-for kind in open read; do
+cp files/burn files/jit-1.dump
+for kind in open read jitdump; do
+	file=burn
+	[ $kind != jitdump ] || file=jit-1.dump
 	timeout 60 "$ADAPTRACE" record -q -o "run-$kind.atr" -e cpu-clock:u \
-		python3 mapper.py "$work/mnt/burn" "$kind" >said 2>&1 ||
+		python3 mapper.py "$work/mnt/$file" $(echo $kind | sed "s/jitdump/open getattr/") >said 2>&1 ||
 		fail "record while $kind is dead ended with $?: $(cat said)"
 	"$ADAPTRACE" report "run-$kind.atr" | grep -q 'python3' || fail "no samples with $kind"
 	"$ADAPTRACE" info "run-$kind.atr" >info || fail "info"
 	revive
 done
+
+# A program that cannot even be started. Whoever stops the recorder ends both.
+>stop/getattr
+for command in "$work/mnt/burn 1" "-a -- $work/mnt/burn 1"; do
+	"$ADAPTRACE" record -q -o unstarted.atr -e cpu-clock:u $command 2>said &
+	recorder=$!
+	background="$background $recorder"
+	sleep 1
+	kill -INT $recorder
+	await sh -c "grep -q 'State:.Z' /proc/$recorder/status || ! kill -0 $recorder"
+	wait $recorder
+done
+revive
 
 # A recorder that was killed leaves as much to recover.
 mnt/burn 60 >/dev/null &

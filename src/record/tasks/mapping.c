@@ -1,7 +1,6 @@
 #include "record/tasks/mapping.h"
 
-#include "symbolize/modules/jitdump_files.h"
-#include "symbolize/modules/mapped_file.h"
+#include "symbolize/modules/module.h"
 #include "symbolize/modules/moved_code.h"
 
 #include <errno.h>
@@ -17,21 +16,12 @@ static bool is_memory(const char *path)
 	       !strncmp(path, "/anon_hugepage", 14);
 }
 
-static bool is_elf(const struct module_file *file)
-{
-	struct mapped_file found;
-
-	if (mapped_file_open(&found, file, NULL))
-		return false;
-	close(found.fd);
-	return true;
-}
-
 /* A file with a build-id is an ELF file, whatever its path is. */
-static bool is_file(const struct module_file *file)
+static bool is_file(struct module_table *modules, const struct module_file *file)
 {
 	return file->path[0] == '/' && file->path[1] != '/' &&
-	       (file->build_id.size || !is_memory(file->path) || is_elf(file));
+	       (file->build_id.size || !is_memory(file->path) ||
+	        module_table_is_elf(modules, file));
 }
 
 /* Programs of 32 bits have another one than we. */
@@ -58,8 +48,8 @@ static struct module *module_of(struct module_table *modules, const struct recor
 	memcpy(file.build_id.bytes, record->mmap.build_id, sizeof(file.build_id.bytes));
 	if (!strcmp(record->mmap.path, "[vdso]"))
 		return vdso_of(modules, &file);
-	jitdump_files_add(module_table_jitdumps(modules), &file);
-	return is_file(&file) ? module_table_file(modules, &file) : NULL;
+	module_table_add_jitdump(modules, &file);
+	return is_file(modules, &file) ? module_table_file(modules, &file) : NULL;
 }
 
 /* The module of the window that the address is in; file: NULL: it is in no file. */

@@ -33,7 +33,7 @@ int elf_image_open(struct elf_image *image, struct module_table *table, struct m
 	                            .alt_fd = -1};
 	image->only_own = module_table_has_only_own_files(table);
 	if (fd >= 0)
-		image->main_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		image->main_fd = target_file_again(fd);
 	if (image->main_fd >= 0)
 		image->main = elf_file_begin(image->main_fd);
 	if (!image->main || !elf_has_symtab(image->main) || !elf_has_dwarf(image->main))

@@ -1,8 +1,10 @@
 #include "symbolize/modules/files_aside.h"
 
 #include "base/side_process.h"
+#include "symbolize/modules/jitdump_files.h"
 #include "symbolize/modules/mount_point.h"
 #include "symbolize/modules/target_file.h"
+#include "symbolize/modules/target_folders.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,19 +14,17 @@
 #include <unistd.h>
 
 #define MAX_READ    4096
-#define MAX_MOUNTS  8
 #define MOST_STALLS 2
 #define LOCAL_MS    10000 /* a disk that spins up */
 
 struct files_aside {
 	struct side_process process; /* fd -1: not started yet, or ended */
 	int patience_ms;
-	char *dead[MAX_MOUNTS]; /* mount points of file systems that do not answer */
-	unsigned nr_dead;
-	unsigned nr_stalls; /* for which no mount point could be blamed */
+	struct mounts dead; /* file systems that do not answer */
+	unsigned nr_stalls; /* for which none could be blamed */
 };
 
-enum kind { OPEN, REWRITTEN, READ, CODE, COPY };
+enum kind { OPEN, REWRITTEN, READ, CODE, COPY, JITDUMP, FOLDER };
 
 struct request {
 	enum kind kind;
@@ -40,9 +40,9 @@ struct request {
 
 struct reply {
 	int err;
-	struct mapped_file file; /* OPEN, and CODE, COPY: with the descriptor beside it */
+	struct mapped_file file; /* with the descriptor beside it */
 	struct module_code code; /* CODE: the descriptor has its bytes */
-	struct stat st;          /* COPY */
+	struct stat st;          /* COPY, JITDUMP, FOLDER */
 	bool is_so;              /* REWRITTEN */
 	ssize_t size;            /* READ */
 	char bytes[MAX_READ];
@@ -135,7 +135,50 @@ static int copy_file(const struct request *request, struct reply *reply)
 	return reply->file.fd < 0 ? reply->file.fd : 0;
 }
 
-static void answer(const struct request *request, int fd, struct reply *reply)
+/* The file of which pieces were read last. */
+struct open_file {
+	int fd; /* -1: none */
+	dev_t dev;
+	ino_t ino;
+};
+
+static void read_piece(const struct request *request, int fd, struct open_file *open,
+                       struct reply *reply)
+{
+	const struct file_stamp *seen = &request->seen;
+
+	reply->size = -1;
+	if (open->fd < 0 || open->dev != seen->dev || open->ino != seen->ino) {
+		if (open->fd >= 0)
+			close(open->fd);
+		*open = (struct open_file){target_file_again(fd), seen->dev, seen->ino};
+	}
+	if (open->fd >= 0 && mapped_file_unchanged(open->fd, seen, &request->said.build_id))
+		reply->size = pread(open->fd, reply->bytes, request->size, request->offset);
+}
+
+/*
+ * To close a file of a file system that does not answer can block, too, and so can the end of a
+ * process that has it open. The caller gets a path handle instead.
+ */
+static int make_handle(int fd)
+{
+	int handle = target_file_handle(fd);
+
+	close(fd);
+	return handle;
+}
+
+static int open_jitdump(const struct request *request, struct stat *st)
+{
+	const struct module_file *said = &request->said;
+	int fd = jitdump_open(said, st);
+
+	return fd >= 0 && mount_point_is_foreign(fd, said->pid, said->path) ? make_handle(fd) : fd;
+}
+
+static void answer(const struct request *request, int fd, struct open_file *open,
+                   struct reply *reply)
 {
 	const struct file_stamp *seen = request->has_seen ? &request->seen : NULL;
 
@@ -143,14 +186,14 @@ static void answer(const struct request *request, int fd, struct reply *reply)
 	switch (request->kind) {
 	case OPEN:
 		reply->err = mapped_file_open(&reply->file, &request->said, seen);
+		if (!reply->err && reply->file.foreign)
+			reply->file.fd = make_handle(reply->file.fd);
 		break;
 	case REWRITTEN:
 		reply->is_so = mapped_file_rewritten(&request->said, &request->seen);
 		break;
 	case READ:
-		reply->size = -1;
-		if (mapped_file_unchanged(fd, &request->seen, &request->said.build_id))
-			reply->size = pread(fd, reply->bytes, request->size, request->offset);
+		read_piece(request, fd, open, reply);
 		break;
 	case CODE:
 		reply->err = copy_code(request, reply);
@@ -158,19 +201,26 @@ static void answer(const struct request *request, int fd, struct reply *reply)
 	case COPY:
 		reply->err = copy_file(request, reply);
 		break;
+	case JITDUMP:
+		reply->file.fd = open_jitdump(request, &reply->st);
+		break;
+	case FOLDER:
+		reply->file.fd = target_folder_open(request->said.pid, &reply->st);
+		break;
 	}
 }
 
 static void answer_requests(void *arg, int socket)
 {
 	struct request *request = malloc(sizeof(*request));
+	struct open_file open = {.fd = -1};
 	struct reply reply;
 	int fd, err = request ? 0 : -ENOMEM;
 
 	(void)arg;
 	while (!err && !packet_receive(socket, request, sizeof(*request), &fd)) {
 		request->said.path = request->path;
-		answer(request, fd, &reply);
+		answer(request, fd, &open, &reply);
 		err = packet_send(socket, &reply, sizeof(reply), reply.file.fd);
 		if (reply.file.fd >= 0)
 			close(reply.file.fd);
@@ -195,42 +245,55 @@ void files_aside_free(struct files_aside *aside)
 	if (!aside)
 		return;
 	side_process_kill(&aside->process);
-	for (unsigned i = 0; i < aside->nr_dead; i++)
-		free(aside->dead[i]);
 	free(aside);
 }
 
-static bool is_dead(const struct files_aside *aside, const char *path)
+/* File systems that the request may have to wait for. */
+static struct mounts request_mounts(const struct request *request)
 {
-	for (unsigned i = 0; i < aside->nr_dead; i++)
-		if (mount_point_holds(aside->dead[i], path))
-			return true;
-	return aside->nr_stalls >= MOST_STALLS;
+	struct mounts mounts = {0};
+
+	if (request->kind == READ) { /* it is open already */
+		mounts_add(&mounts, request->seen.dev);
+		return mounts;
+	}
+	mounts_on_way(&mounts, 0, request->path);
+	if (request->said.pid > 0)
+		mounts_on_way(&mounts, request->said.pid, request->path);
+	return mounts;
+}
+
+static bool is_dead(const struct files_aside *aside, const struct request *request)
+{
+	struct mounts mounts;
+
+	if (!aside->dead.nr || aside->nr_stalls >= MOST_STALLS)
+		return aside->nr_stalls >= MOST_STALLS;
+	mounts = request_mounts(request);
+	return mounts_meet(&mounts, &aside->dead);
 }
 
 /* Waits longer for a file on a local disk: a local disk may be slow, but it does answer. */
-static int await_reply(struct files_aside *aside, const char *path)
+static int await_reply(struct files_aside *aside, const struct request *request)
 {
-	char *mount;
+	struct mounts mounts;
 
 	if (side_process_wait(&aside->process, aside->patience_ms, false))
 		return 0;
-	mount = mount_point_foreign(path);
-	if (!mount && side_process_wait(&aside->process, LOCAL_MS, false))
+	mounts = request_mounts(request);
+	if (!mounts.nr && side_process_wait(&aside->process, LOCAL_MS, false))
 		return 0;
-	if (mount && aside->nr_dead < MAX_MOUNTS) {
-		aside->dead[aside->nr_dead++] = mount;
-	} else {
-		free(mount);
+	if (mounts.nr && aside->dead.nr < MOUNTS_MAX)
+		mounts_add(&aside->dead, mounts.devs[mounts.nr - 1]);
+	else
 		aside->nr_stalls++;
-	}
 	return -ETIMEDOUT;
 }
 
 static int ask(struct files_aside *aside, const struct request *request, int fd,
                struct reply *reply)
 {
-	int err = is_dead(aside, request->path) ? -ETIMEDOUT : 0;
+	int err = is_dead(aside, request) ? -ETIMEDOUT : 0;
 
 	if (!err && aside->process.fd < 0)
 		err = side_process_start(&aside->process, answer_requests, NULL, NULL, 0);
@@ -238,7 +301,7 @@ static int ask(struct files_aside *aside, const struct request *request, int fd,
 		return err;
 	err = packet_send(aside->process.fd, request, sizeof(*request), fd);
 	if (!err)
-		err = await_reply(aside, request->path);
+		err = await_reply(aside, request);
 	if (!err)
 		err = packet_receive(aside->process.fd, reply, sizeof(*reply), &reply->file.fd);
 	if (err)
@@ -270,7 +333,7 @@ int files_aside_open(struct files_aside *aside, struct mapped_file *file,
 	if (err)
 		return err;
 	*file = reply.file;
-	return reply.err;
+	return reply.err ? reply.err : reply.file.fd < 0 ? -ENOENT : 0;
 }
 
 bool files_aside_rewritten(struct files_aside *aside, const struct module_file *said,
@@ -346,4 +409,29 @@ int files_aside_copy(struct files_aside *aside, const char *path, size_t max, st
 		return err ? err : reply.err;
 	*st = reply.st;
 	return reply.file.fd;
+}
+
+static int ask_to_open(struct files_aside *aside, enum kind kind, const struct module_file *said,
+                       struct stat *st)
+{
+	const struct request request = make_request(kind, said, NULL);
+	struct reply reply;
+	int err = ask(aside, &request, -1, &reply);
+
+	if (err)
+		return err;
+	*st = reply.st;
+	return reply.file.fd < 0 ? -ENOENT : reply.file.fd;
+}
+
+int files_aside_jitdump(struct files_aside *aside, const struct module_file *said, struct stat *st)
+{
+	return ask_to_open(aside, JITDUMP, said, st);
+}
+
+int files_aside_folder(struct files_aside *aside, pid_t pid, struct stat *st)
+{
+	const struct module_file said = {.path = "/tmp", .pid = pid};
+
+	return ask_to_open(aside, FOLDER, &said, st);
 }

@@ -19,7 +19,8 @@ struct files_aside *files_aside_new(int patience_ms);
 void files_aside_free(struct files_aside *aside);
 
 /*
- * Does what mapped_file_open() does. Returns -ETIMEDOUT if the file system does not answer; all
+ * Does what mapped_file_open() does, but the descriptor of a foreign file is a path handle: see
+ * target_file_again(). Returns -ETIMEDOUT if the file system does not answer; all
  * later calls for files on it return that at once.
  */
 int files_aside_open(struct files_aside *aside, struct mapped_file *file,
@@ -46,5 +47,12 @@ int files_aside_code(struct files_aside *aside, struct module_code *code, const 
  * than max bytes, -ETIMEDOUT.
  */
 int files_aside_copy(struct files_aside *aside, const char *path, size_t max, struct stat *st);
+
+/*
+ * Do what jitdump_open() and target_folder_open() do; a foreign jitdump is a path handle. Return
+ * the descriptor or -errno; -ETIMEDOUT: no answer came.
+ */
+int files_aside_jitdump(struct files_aside *aside, const struct module_file *said, struct stat *st);
+int files_aside_folder(struct files_aside *aside, pid_t pid, struct stat *st);
 
 #endif

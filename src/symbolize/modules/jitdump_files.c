@@ -1,7 +1,9 @@
 #include "symbolize/modules/jitdump_files.h"
+#include "symbolize/modules/files_aside.h"
 #include "symbolize/modules/target_folders.h"
 #include "symbolize/modules/target_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -34,10 +36,9 @@ static bool trusted(int fd, const struct stat *st, const struct module_file *fil
 	return !file->ino || target_file_maps_as(fd, st, file->dev, file->ino);
 }
 
-static int dump_open(const struct module_file *file)
+int jitdump_open(const struct module_file *file, struct stat *st)
 {
 	char path[PATH_MAX + 32];
-	struct stat st;
 	unsigned method;
 	int fd;
 
@@ -46,20 +47,25 @@ static int dump_open(const struct module_file *file)
 			snprintf(path, sizeof(path), "/proc/%d/root%s", file->pid, file->path);
 		else
 			snprintf(path, sizeof(path), "%s", file->path);
-		fd = target_file_open(path, O_NOFOLLOW, &st);
-		if (fd >= 0 && trusted(fd, &st, file))
+		fd = target_file_open(path, O_NOFOLLOW, st);
+		if (fd >= 0 && trusted(fd, st, file))
 			return fd;
 		if (fd >= 0)
 			close(fd);
 	}
-	return -1;
+	return -ENOENT;
 }
 
-void jitdump_files_add(struct jitdump_files *files, const struct module_file *file)
+void jitdump_files_add(struct jitdump_files *files, const struct module_file *file,
+                       struct files_aside *aside)
 {
 	struct jitdump_file *entry = files->files;
-	int fd = is_jitdump(file->path) ? dump_open(file) : -1;
+	struct stat st;
+	int fd;
 
+	if (!is_jitdump(file->path))
+		return;
+	fd = aside ? files_aside_jitdump(aside, file, &st) : jitdump_open(file, &st);
 	if (fd < 0)
 		return;
 	while (entry < files->files + files->nr && entry->pid != file->pid)
@@ -72,7 +78,7 @@ void jitdump_files_add(struct jitdump_files *files, const struct module_file *fi
 		files->nr++;
 	else
 		close(entry->fd);
-	*entry = (struct jitdump_file){file->pid, fd};
+	*entry = (struct jitdump_file){file->pid, fd, st.st_dev, target_file_is_handle(fd)};
 }
 
 void jitdump_files_close(struct jitdump_files *files)
@@ -81,12 +87,12 @@ void jitdump_files_close(struct jitdump_files *files)
 		close(files->files[--files->nr].fd);
 }
 
-int jitdump_files_find(const struct jitdump_files *files, pid_t pid)
+const struct jitdump_file *jitdump_files_find(const struct jitdump_files *files, pid_t pid)
 {
 	unsigned i;
 
 	for (i = 0; i < files->nr; i++)
 		if (files->files[i].pid == pid)
-			return files->files[i].fd;
-	return -1;
+			return &files->files[i];
+	return NULL;
 }

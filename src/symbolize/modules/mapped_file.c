@@ -60,7 +60,6 @@ static int file_try(struct mapped_file *file, const char *path, const struct mod
 		return file->fd;
 	file->nameless = !st.st_nlink;
 	file->stamp = stamp_make(&st);
-	file->foreign = !mount_point_is_local(file->fd);
 	err = elf_headers_read(file->fd, &file->headers);
 	if (!file_is(file, &st, said, seen))
 		err = -ESTALE;
@@ -69,6 +68,7 @@ static int file_try(struct mapped_file *file, const char *path, const struct mod
 		file->fd = -1;
 	} else {
 		file->path_leads = path_leads_to(said->path, &file->stamp);
+		file->foreign = mount_point_is_foreign(file->fd, said->pid, said->path);
 	}
 	return err;
 }
@@ -136,16 +136,25 @@ bool mapped_file_rewritten(const struct module_file *said, const struct file_sta
 	return false;
 }
 
-bool mapped_file_unchanged(int fd, const struct file_stamp *stamp, const struct build_id *id)
+static bool has_build_id(int fd, const struct build_id *id)
 {
 	struct elf_headers headers;
+	int again = target_file_again(fd);
+	bool has = again >= 0 && !elf_headers_read(again, &headers) &&
+	           build_id_equal(&headers.build_id, id);
+
+	if (again >= 0)
+		close(again);
+	return has;
+}
+
+bool mapped_file_unchanged(int fd, const struct file_stamp *stamp, const struct build_id *id)
+{
 	struct file_stamp now;
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return false;
 	now = stamp_make(&st);
-	if (stamp_equal(&now, stamp))
-		return true;
-	return id->size && !elf_headers_read(fd, &headers) && build_id_equal(&headers.build_id, id);
+	return stamp_equal(&now, stamp) || (id->size && has_build_id(fd, id));
 }

@@ -167,6 +167,37 @@ struct jitdump_files *module_table_jitdumps(struct module_table *table)
 	return &table->jitdumps;
 }
 
+void module_table_add_jitdump(struct module_table *table, const struct module_file *file)
+{
+	jitdump_files_add(&table->jitdumps, file, table->aside);
+}
+
+bool module_table_is_elf(struct module_table *table, const struct module_file *file)
+{
+	struct mapped_file found;
+
+	if (module_find_file(table, &found, file, NULL))
+		return false;
+	close(found.fd);
+	return true;
+}
+
+void module_mounts(const struct module_table *table, const struct module *module,
+                   struct mounts *mounts)
+{
+	const struct entry *entry = (const struct entry *)module;
+	const struct jitdump_file *dump = jitdump_files_find(&table->jitdumps, module->pid);
+	const char *path = module->kind == MODULE_FILE ? module->path : "/tmp";
+
+	mounts_on_way(mounts, 0, path);
+	if (module->pid > 0)
+		mounts_on_way(mounts, module->pid, path);
+	if (module->kind == MODULE_ANON && dump && dump->is_handle)
+		mounts_add(mounts, dump->dev);
+	if (!mounts->nr && entry->foreign)
+		mounts_add(mounts, entry->stamp.dev);
+}
+
 void module_table_search(struct module_table *table, const struct debug_search *search)
 {
 	table->search = search;
@@ -491,7 +522,7 @@ struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t
 	if (!pid)
 		return &entry->module;
 	target_owner(pid, &entry->module.uid, &entry->module.ns_pid);
-	entry->module.folder = target_folder(&table->folders, pid);
+	entry->module.folder = target_folder(&table->folders, pid, table->aside);
 	return &entry->module;
 }
 

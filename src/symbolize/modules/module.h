@@ -130,6 +130,14 @@ struct module_file {
  */
 struct module *module_table_file(struct module_table *table, const struct module_file *file);
 
+/* Tells whether the file of a mapping can be opened and is an ELF file. */
+bool module_table_is_elf(struct module_table *table, const struct module_file *file);
+
+/* Adds the file systems that names of the module's code may have to wait for: see mount_point.h. */
+struct mounts;
+void module_mounts(const struct module_table *table, const struct module *module,
+                   struct mounts *mounts);
+
 /*
  * Adds a module of a file that is opened when it is needed first, perhaps by a side process.
  * module_table_file() does not find it. Returns NULL if the table is full or there is no memory.
@@ -165,6 +173,9 @@ struct module *module_table_vdso32(struct module_table *table, const struct modu
  */
 struct kernel_code *module_table_kernel_code(struct module_table *table);
 
+/* Notes a mapped file if it is one in which a process names its JIT code: see jitdump_files_add().
+ */
+void module_table_add_jitdump(struct module_table *table, const struct module_file *file);
 /* Returns the files in which processes name their JIT code: see jitdump.h. Never NULL. */
 struct jitdump_files *module_table_jitdumps(struct module_table *table);
 

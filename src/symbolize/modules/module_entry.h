@@ -10,6 +10,7 @@
 #include "symbolize/modules/kernel_code.h"
 #include "symbolize/modules/mapped_file.h"
 #include "symbolize/modules/module_index.h"
+#include "symbolize/modules/mount_point.h"
 #include "symbolize/modules/peer_memory.h"
 #include "symbolize/modules/target_folders.h"
 

@@ -1,19 +1,38 @@
-/* Mount points: find the file system that a path leads to, without accessing it. */
+/*
+ * File systems on the way to a file: which of them another machine or a process serves, so that
+ * they may stop answering.
+ */
 #ifndef SYMBOLIZE_MODULES_MOUNT_POINT_H
 #define SYMBOLIZE_MODULES_MOUNT_POINT_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
-/* Tells whether an open file is in memory or on a local disk, so that reading it cannot hang. */
-bool mount_point_is_local(int fd);
+#define MOUNTS_MAX 8
 
-/* Whether the path is that of the folder or lies below it. */
-bool mount_point_holds(const char *folder, const char *path);
+/* File systems, by their devices. */
+struct mounts {
+	dev_t devs[MOUNTS_MAX];
+	unsigned nr;
+};
+
+/* Adds one if it is not there and there is room. */
+void mounts_add(struct mounts *mounts, dev_t dev);
+bool mounts_hold(const struct mounts *mounts, dev_t dev);
+bool mounts_meet(const struct mounts *a, const struct mounts *b);
 
 /*
- * Returns the mount point of the path if another machine or a process serves it, else NULL; free
- * it. Symbolic links are not followed.
+ * Adds the file systems on the way to an absolute path that another machine or a process serves,
+ * without accessing them, and those that hold layers of an overlay on the way. The path is that in
+ * the mount namespace of process pid, or in our own if pid is 0. Symbolic links are followed as far
+ * as they lie on local file systems. Adds nothing if the process has ended.
  */
-char *mount_point_foreign(const char *path);
+void mounts_on_way(struct mounts *mounts, pid_t pid, const char *path);
+
+/*
+ * Tells whether reading an open file, or finding its path in either namespace, may have to wait for
+ * another machine or a process. May block for the same reason.
+ */
+bool mount_point_is_foreign(int fd, pid_t pid, const char *path);
 
 #endif

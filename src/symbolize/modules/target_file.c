@@ -17,9 +17,40 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-int target_file_open(const char *path, int flags, struct stat *st)
+static int open_again(int fd, int flags)
 {
 	char self[sizeof("/proc/self/fd/") + 11];
+	int again;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	again = open(self, flags | O_CLOEXEC);
+	return again < 0 ? -errno : again;
+}
+
+int target_file_handle(int fd)
+{
+	return open_again(fd, O_PATH);
+}
+
+bool target_file_is_handle(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_PATH);
+}
+
+int target_file_again(int fd)
+{
+	int copy;
+
+	if (target_file_is_handle(fd))
+		return open_again(fd, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return copy < 0 ? -errno : copy;
+}
+
+int target_file_open(const char *path, int flags, struct stat *st)
+{
 	struct stat own;
 	int fd = -1, handle, err = 0;
 
@@ -35,9 +66,8 @@ int target_file_open(const char *path, int flags, struct stat *st)
 	else if (!S_ISREG(st->st_mode) || (!st->st_size && !(flags & O_NOFOLLOW)))
 		err = -EINVAL;
 	if (!err) {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", handle);
-		fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		err = fd < 0 ? -errno : 0;
+		fd = target_file_again(handle);
+		err = fd < 0 ? fd : 0;
 	}
 	close(handle);
 	return err ? err : fd;

@@ -21,6 +21,15 @@
 int target_file_open(const char *path, int flags, struct stat *st);
 
 /*
+ * A path handle leads to a file, but nothing can be read through it, and to close it waits for
+ * nothing. target_file_handle() makes one of an open file. target_file_again() returns another
+ * descriptor for reading, be this one a handle or not. Both return -errno on failure.
+ */
+int target_file_handle(int fd);
+bool target_file_is_handle(int fd);
+int target_file_again(int fd);
+
+/*
  * Returns the rest of a file, at most max bytes, as a string of size bytes; free it. Returns NULL
  * if there is no memory.
  */

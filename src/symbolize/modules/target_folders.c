@@ -1,7 +1,9 @@
 #include "symbolize/modules/target_folders.h"
 
 #include "base/proc_status.h"
+#include "symbolize/modules/files_aside.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,35 +44,51 @@ static struct target_folder *folder_known(struct target_folders *folders, const 
 	return NULL;
 }
 
-static struct target_folder *folder_add(struct target_folders *folders, int fd)
+static struct target_folder *folder_add(struct target_folders *folders, int fd,
+                                        const struct stat *st)
 {
 	struct target_folder *folder = folders->folders + folders->nr;
-	struct stat st;
 
-	if (folders->nr == MAX_FOLDERS || fstat(fd, &st))
+	if (folders->nr == MAX_FOLDERS)
 		return NULL;
-	*folder = (struct target_folder){st.st_dev, st.st_ino, fd};
+	*folder = (struct target_folder){st->st_dev, st->st_ino, fd};
 	folders->nr++;
 	return folder;
 }
 
-const struct target_folder *target_folder(struct target_folders *folders, pid_t pid)
+int target_folder_open(pid_t pid, struct stat *st)
 {
-	struct target_folder *folder;
-	struct stat theirs, ours;
+	struct stat ours;
 	char path[64];
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp", pid);
-	if (stat(path, &theirs) || stat("/tmp", &ours) ||
-	    (theirs.st_dev == ours.st_dev && theirs.st_ino == ours.st_ino))
-		return NULL;
-	folder = folder_known(folders, &theirs);
-	if (folder)
-		return folder;
 	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	folder = fd < 0 ? NULL : folder_add(folders, fd);
-	if (fd >= 0 && !folder)
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, st) && !stat("/tmp", &ours) &&
+	    (st->st_dev != ours.st_dev || st->st_ino != ours.st_ino))
+		return fd;
+	close(fd);
+	return -EEXIST;
+}
+
+const struct target_folder *target_folder(struct target_folders *folders, pid_t pid,
+                                          struct files_aside *aside)
+{
+	struct target_folder *folder;
+	struct stat st;
+	int fd = aside ? files_aside_folder(aside, pid, &st) : target_folder_open(pid, &st);
+
+	if (fd < 0)
+		return NULL;
+	folder = folder_known(folders, &st);
+	if (folder) {
+		close(fd);
+		return folder;
+	}
+	folder = folder_add(folders, fd, &st);
+	if (!folder)
 		close(fd);
 	return folder;
 }

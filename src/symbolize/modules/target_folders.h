@@ -2,7 +2,10 @@
 #ifndef SYMBOLIZE_MODULES_TARGET_FOLDERS_H
 #define SYMBOLIZE_MODULES_TARGET_FOLDERS_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
+
+struct files_aside;
 
 /*
  * Finds the user who may name the code of a process, and the process's number in the name of its
@@ -24,11 +27,15 @@ struct target_folders {
 	unsigned nr;
 };
 
+/* Opens the /tmp of a process unless it is the recorder's own. Returns a path handle or -errno. */
+int target_folder_open(pid_t pid, struct stat *st);
+
 /*
  * Returns the /tmp of a process. NULL means that it is the recorder's own or cannot be opened. The
- * result is valid until the folders are closed.
+ * result is valid until the folders are closed. aside opens it, unless it is NULL.
  */
-const struct target_folder *target_folder(struct target_folders *folders, pid_t pid);
+const struct target_folder *target_folder(struct target_folders *folders, pid_t pid,
+                                          struct files_aside *aside);
 void target_folders_close(struct target_folders *folders);
 
 #endif

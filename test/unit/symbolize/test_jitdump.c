@@ -335,7 +335,7 @@ static void add(struct jitdump_files *files, const char *path)
 {
 	const struct module_file file = {.path = path, .pid = getpid()};
 
-	jitdump_files_add(files, &file);
+	jitdump_files_add(files, &file, NULL);
 }
 
 static void whose_file(void **state)
@@ -361,8 +361,8 @@ static void whose_file(void **state)
 	add(&files, path);
 	add(&files, path);
 	assert_int_equal(files.nr, 1);
-	assert_true(jitdump_files_find(&files, getpid()) >= 0);
-	assert_int_equal(jitdump_files_find(&files, 1), -1);
+	assert_non_null(jitdump_files_find(&files, getpid()));
+	assert_null(jitdump_files_find(&files, 1));
 	jitdump_files_close(&files);
 	/* Another user's. */
 	if (!geteuid() && !chown(path, 1234, 1234)) {
