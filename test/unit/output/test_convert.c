@@ -101,6 +101,27 @@ static void all_convert(void **state)
 	world_close(&w);
 }
 
+static void folders_have_a_bound(void **state)
+{
+	const struct converter *converter;
+	struct world w;
+	struct trace *trace = world_trace(&w, 256 << 10, 3000);
+	size_t size;
+
+	(void)state;
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		struct conversion conversion = {.trace = trace, .scratch = w.folder, .room = 1};
+
+		if (!converter->to_folder)
+			continue;
+		assert_int_equal(run(converter, &conversion, &size), -EFBIG);
+		conversion.room = 1 << 30;
+		assert_int_equal(run(converter, &conversion, &size), 0);
+	}
+	trace_close(trace);
+	world_close(&w);
+}
+
 static void an_empty_trace(void **state)
 {
 	const struct converter *converter;
@@ -506,6 +527,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_convert),
+		cmocka_unit_test(folders_have_a_bound),
 		cmocka_unit_test(an_empty_trace),
 		cmocka_unit_test(modules_without_end),
 		cmocka_unit_test(all_can_be_interrupted),
