@@ -95,29 +95,16 @@ while time.time() < end:
     pass
 END
 cp files/burn files/jit-1.dump
-for kind in open read jitdump; do
+for kind in open read open-jitdump; do
 	file=burn
-	[ $kind != jitdump ] || file=jit-1.dump
+	[ $kind != open-jitdump ] || file=jit-1.dump
 	timeout 60 "$ADAPTRACE" record -q -o "run-$kind.atr" -e cpu-clock:u \
-		python3 mapper.py "$work/mnt/$file" $(echo $kind | sed "s/jitdump/open getattr/") >said 2>&1 ||
+		python3 mapper.py "$work/mnt/$file" "${kind%-*}" >said 2>&1 ||
 		fail "record while $kind is dead ended with $?: $(cat said)"
 	"$ADAPTRACE" report "run-$kind.atr" | grep -q 'python3' || fail "no samples with $kind"
 	"$ADAPTRACE" info "run-$kind.atr" >info || fail "info"
 	revive
 done
-
-# A program that cannot even be started. Whoever stops the recorder ends both.
->stop/getattr
-for command in "$work/mnt/burn 1" "-a -- $work/mnt/burn 1"; do
-	"$ADAPTRACE" record -q -o unstarted.atr -e cpu-clock:u $command 2>said &
-	recorder=$!
-	background="$background $recorder"
-	sleep 1
-	kill -INT $recorder
-	await sh -c "grep -q 'State:.Z' /proc/$recorder/status || ! kill -0 $recorder"
-	wait $recorder
-done
-revive
 
 # A recorder that was killed leaves as much to recover.
 mnt/burn 60 >/dev/null &
