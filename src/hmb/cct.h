@@ -17,10 +17,10 @@
  * that frame and 48-bit tag stands there: entries of nodes that left need no clean-up.
  *
  * Tree and samples share the budget as they come, and a reduction gives room back to both. But
- * where few samples are left and tree and index hold half of the budget, or three quarters of one
- * from 256 KiB on, paths that are not known yet end in a visible child [truncated] of their deepest
- * known ancestor: a program whose every sample has a path of its own would leave no profile else.
- * Copies of known paths have an eighth of the budget more.
+ * where few samples are left and tree and index hold half of the budget (three quarters if the
+ * budget is 256 KiB or more), paths that are not known yet end in a visible child [truncated] of
+ * their deepest known ancestor: a program whose every sample has a path of its own would leave no
+ * profile else. Copies of known paths have an eighth of the budget more.
  */
 #ifndef HMB_CCT_H
 #define HMB_CCT_H

@@ -6,8 +6,8 @@ static struct stream *stream_of(struct session *s, struct session_source *kept, 
 {
 	if (s->sampling.way == SAMPLER_CGROUP)
 		return &kept->stream;
-	/* At shift 0: what the kernel samples at may lie below what it was asked for, and is said
-	 * with each sample. */
+	/* Streams start at shift 0: the kernel may use a shorter period than it was asked for. Each
+	 * sample tells its period. */
 	if (!task->streams_started) {
 		for (unsigned e = 0; e < s->config->nr_events; e++)
 			task->streams[e] = stream_start(s->config->seed, s->nr_streams++, 0);

@@ -17,10 +17,11 @@
 
 struct conversion {
 	const struct trace *trace;
-	uint32_t event;                    /* of formats for one event */
-	bool event_alone;                  /* of formats for all that can be of one: no other */
-	const struct selection *selection; /* of formats for one; NULL: all of the run */
-	uint32_t counter;    /* of formats for one, in its place: its number + 1; 0: none */
+	uint32_t event;   /* for formats with `one_event` */
+	bool event_alone; /* for formats with `event_alone`: the user named the event */
+	const struct selection *selection; /* for formats with `one_part`; NULL: the whole run */
+	uint32_t counter; /* for formats with `one_counter`: show it, not the event; its number + 1
+	                   */
 	const char *scratch; /* a folder with room for the samples: see spool.h */
 	uint64_t room;       /* bytes that a folder may take; a larger one is -EFBIG; 0: any */
 	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */

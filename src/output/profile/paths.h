@@ -3,9 +3,9 @@
  *
  *     sample → path: (path of the caller, place)
  *
- * A place is the name of a function, of a line in one, or of an address, see frame_names.h. What
- * was inlined is a place like any other, called from where it was inlined; but with
- * PATHS_BY_OUTERMOST it is the function around it, and with PATHS_BY_ADDRESS that address.
+ * A place is the name of a function, of a line in one, or of an address, see frame_names.h. An
+ * inlined function is a place like any other, called from where it was inlined. PATHS_BY_OUTERMOST
+ * replaces it by the function that contains its code, PATHS_BY_ADDRESS by the address of the code.
  *
  * They are the nodes of a path_tree, from 0 on without the root: a caller's path comes before its
  * callees'.

@@ -83,7 +83,7 @@ struct profile_row {
 	uint64_t self;
 	uint64_t samples;
 	double variance;                     /* of self */
-	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples: what profile.carried leaves */
+	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples; full ones are in profile.carried */
 };
 
 /* The weight of a class in a node. */
@@ -157,7 +157,7 @@ struct profile {
 	uint64_t idle;                 /* of that, of the CPUs' idle tasks */
 	uint64_t max_weight;           /* of one sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
-	struct map64 carried; /* full buckets of rows: how often one was, see profile_carry() */
+	struct map64 carried; /* how often a bucket of a row overflowed, see profile_carry() */
 	bool has_all;         /* every occurrence of the event is a sample */
 	bool in_step;         /* all CPUs were sampled at the same instants */
 	/* In step: the number of samples in the tick of a sample, on average over all samples. */

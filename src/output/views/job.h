@@ -19,7 +19,7 @@ struct job {
 	const struct view_query *query;
 	struct rank_rows rows;
 	struct call_sums calls;
-	struct rank_sums samples;    /* of the query' event, or the first one; of reports by rank */
+	struct rank_sums samples; /* of the query's event, or the first one; of reports by rank */
 	struct call_callers callers; /* of reports on MPI alone */
 };
 
@@ -40,7 +40,7 @@ void job_warnings(const struct job *job, warning_fn *fn, void *arg);
 int32_t job_highest_rank(const struct job *job);
 /*
  * Returns the senders and receivers of messages. The caller frees them; NULL: no memory. Where a
- * matrix would be too wide, they are sorted by bytes, most first, and cut to the query' limit.
+ * matrix would be too wide, they are sorted by bytes, most first, and cut to the query's limit.
  */
 struct call_link *job_links(const struct job *job, uint32_t *nr);
 

@@ -60,7 +60,7 @@ struct rank_sums {
 };
 
 /*
- * The samples that the query are about: of their event, or the first one, and in their part.
+ * The samples that the query is about: of its event, or the first one, and in its part.
  * 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
  */
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,

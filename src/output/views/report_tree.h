@@ -24,7 +24,7 @@ struct report_tree {
 };
 
 /*
- * The branches that the query want, of the whole profile or of a view, as report_profile() made
+ * The branches that the query asks for, of the whole profile or of a view, as report_profile() made
  * it. In the former what was not sampled is among the roots, unless each class has a tree. Stacks
  * that only a file pretends end somewhere, so that whoever goes down may do so by recursion. 0 or
  * -ENOMEM.

@@ -1,3 +1,4 @@
+/* The order in which calls are dropped (--events-policy), and the parts of a call that remain. */
 #include "record/calls/calls.h"
 
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)

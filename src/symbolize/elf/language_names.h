@@ -3,9 +3,9 @@
  * same. They are read only in files that hold code of the language.
  *
  *     work__deep__hotX            work.deep.hot      Ada
- *     camlStdlib__List__map_123   Stdlib.List.map    OCaml; since version 5
- * camlStdlib__List.map_123 base_GHCziBase_map_info     GHC.Base.map       Haskell, by GHC; without
- * the package
+ *     camlStdlib__List__map_123   Stdlib.List.map    OCaml
+ *     camlStdlib__List.map_123    Stdlib.List.map    OCaml since version 5
+ *     base_GHCziBase_map_info     GHC.Base.map       Haskell by GHC, without the package
  */
 #ifndef SYMBOLIZE_ELF_LANGUAGE_NAMES_H
 #define SYMBOLIZE_ELF_LANGUAGE_NAMES_H
