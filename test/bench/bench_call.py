@@ -10,7 +10,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 folder = tempfile.TemporaryDirectory()
 work = folder.name
 clock = r'''
-#include "preload/ring.h"
+#include "preload/call_ring.h"
 #include <stdio.h>
 int main(void)
 {
