@@ -204,6 +204,13 @@ int launch_go(struct launch *launch)
 	return 0;
 }
 
+bool launch_is_executing(const struct launch *launch)
+{
+	struct pollfd failure = {.fd = launch->failure, .events = POLLIN};
+
+	return !launch->waits && poll(&failure, 1, 0) == 0;
+}
+
 int launch_failure(struct launch *launch)
 {
 	struct pollfd failure = {.fd = launch->failure, .events = POLLIN};
@@ -214,6 +221,13 @@ int launch_failure(struct launch *launch)
 		errnum = errno;
 	close(launch->failure);
 	return -errnum;
+}
+
+bool launch_ends(const struct launch *launch, int timeout_ms)
+{
+	struct pollfd ended = {.fd = launch->pidfd, .events = POLLIN};
+
+	return poll(&ended, 1, timeout_ms) != 0;
 }
 
 void launch_reap_others(const struct launch *launch)

@@ -44,8 +44,14 @@ int launch_replace(struct launch *launch);
  */
 int launch_go(struct launch *launch);
 
+/* Whether exec of the program has begun and neither succeeded nor failed yet. */
+bool launch_is_executing(const struct launch *launch);
+
 /* Returns 0, or the -errno of exec if it failed, whose process has ended. To be called once. */
 int launch_failure(struct launch *launch);
+
+/* Waits until the process has ended, at most for this time. Returns whether it has. */
+bool launch_ends(const struct launch *launch, int timeout_ms);
 
 /*
  * Reaps ended children other than that process. As the first process of a container we are the

@@ -21,6 +21,9 @@ static char **to_launch(const struct record_config *config)
 	return config->command ? config->command : config->until;
 }
 
+/* A signal ends a target within this time, unless its exec() waits for a file system. */
+#define EXEC_PATIENCE_MS 2000
+
 /*
  * The command's status, which the trace has as well if it is what was recorded. Who would wait for
  * no more than its end does not outlive the recording, and has no say where something else ended
@@ -37,6 +40,10 @@ static int reap_command(struct session *s)
 		session_notice(s, (struct notice){NOTICE_SIGNAL_REFUSED,
 		                                  .nr = (uint64_t)s->refused_signal});
 		return 128 + s->refused_signal;
+	}
+	if (s->early_signal && !launch_ends(&s->launch, EXEC_PATIENCE_MS)) {
+		session_notice(s, (struct notice){NOTICE_EXEC_STALLED});
+		return 128 + s->early_signal;
 	}
 	if (s->config->until && (s->over || !s->until_ended)) {
 		kill(s->launch.pid, SIGTERM);

@@ -108,6 +108,8 @@ struct session {
 	uint64_t seen_ended; /* tasks that had ended at the last tick */
 	/* signal that ended the recording because it could not be sent to the target; 0: none */
 	int refused_signal;
+	/* signal that ended the recording while the target executed its program; 0: none */
+	int early_signal;
 	char *beside;         /* name of the trace, if not the wanted one */
 	unsigned ticks;       /* ticks so far */
 	unsigned nr_attached; /* attached processes that still live */

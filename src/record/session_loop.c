@@ -70,6 +70,22 @@ static void pass_on(struct session *s, int number)
 	s->over = true;
 }
 
+/*
+ * A target whose program lies on a file system that does not answer takes no signal: it is not
+ * waited for.
+ */
+static void on_ending_signal(struct session *s, const struct signalfd_siginfo *info)
+{
+	const int number = (int)info->ssi_signo;
+
+	if (!target_has(info))
+		pass_on(s, number);
+	if (ends_programs(number) && launch_is_executing(&s->launch)) {
+		s->early_signal = number;
+		s->over = true;
+	}
+}
+
 static void on_signals(struct session *s, int fd)
 {
 	struct signalfd_siginfo info;
@@ -81,8 +97,8 @@ static void on_signals(struct session *s, int fd)
 			stop(s);
 		else if (!s->config->command)
 			s->over = true;
-		else if (!target_has(&info))
-			pass_on(s, (int)info.ssi_signo);
+		else
+			on_ending_signal(s, &info);
 	}
 }
 

@@ -47,6 +47,8 @@ enum notice_topic {
 	NOTICE_SIGNAL_REFUSED, /* nr: signal that may not be sent to the command; ends the recording
 	                        */
 
+	NOTICE_EXEC_STALLED, /* the command is left behind: its program cannot be read */
+
 	/* Writing the trace. */
 	NOTICE_NAMED,         /* names have been looked up */
 	NOTICE_NAMES_SKIPPED, /* nr of files */

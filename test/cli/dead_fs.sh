@@ -33,6 +33,23 @@ for kind in read getattr flush; do
 	grep -q ' burn_' report || fail "names later: $(cat report)"
 done
 
+# The program itself lies there: until the server answers, no signal ends its exec().
+>stop/read
+cp files/burn files/unread
+"$ADAPTRACE" record -q -o unread.atr mnt/unread 5 2>said &
+recorder=$!
+background="$background $recorder"
+sleep 2
+kill -TERM $recorder
+( sleep 30; kill -KILL $recorder 2>/dev/null ) &
+watchdog=$!
+wait $recorder
+status=$?
+kill $watchdog 2>/dev/null
+revive
+[ $status = 143 ] || fail "record of an unreadable program ended with $status: $(cat said)"
+grep -q "'mnt/unread' has not started: its file system does not answer" said || fail "$(cat said)"
+
 # Two programs there: the second is not waited for.
 cp files/burn files/other
 printf '\1' >>files/other

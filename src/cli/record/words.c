@@ -161,6 +161,13 @@ static void say_signal_refused(const struct record_config *config, const struct 
 	    sigabbrev_np((int)n->nr), config->command[0]);
 }
 
+static void say_exec_stalled(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	say("'%s' has not started: its file system does not answer; its process is left behind",
+	    config->command[0]);
+}
+
 static void say_not_listed(const struct notice *n)
 {
 	say("cannot attach to process %d: %s", (int)n->pid, strerror(-n->err));
@@ -287,6 +294,7 @@ static const struct notice_words words[NR_NOTICES] = {
 	[NOTICE_NAME_TAKEN] = {.say_for = say_name_taken},
 	[NOTICE_UNRECOVERABLE] = {.say = say_unrecoverable},
 	[NOTICE_SIGNAL_REFUSED] = {.say_for = say_signal_refused},
+	[NOTICE_EXEC_STALLED] = {.say_for = say_exec_stalled},
 	[NOTICE_NAMES_SKIPPED] = {.say = say_names_skipped},
 	[NOTICE_NAMES_MISSING] = {.say = say_names_missing},
 	[NOTICE_KEPT] = {.say_for = say_kept},
