@@ -270,7 +270,7 @@ static void complain(const struct convert_output *output, const char *name, cons
 		    is_own_folder(name) ? "holds more than an archive" : "is no folder");
 	else if (err == -EEXIST)
 		say_it_exists(name);
-	else if (err == -EFBIG && output->converter->to_folder)
+	else if (err == -E2BIG && output->converter->to_folder)
 		bounds_say_output(name, output->trace_size);
 	else if (is_standard(name) && access(scratch, W_OK | X_OK))
 		say("cannot keep intermediate data in '%s': %s; TMPDIR names a folder for it",

@@ -23,7 +23,7 @@ struct conversion {
 	uint32_t counter; /* for formats with `one_counter`: show it, not the event; its number + 1
 	                   */
 	const char *scratch; /* a folder with room for the samples: see spool.h */
-	uint64_t room;       /* bytes that a folder may take; a larger one is -EFBIG; 0: any */
+	uint64_t room;       /* bytes that a folder may take; a larger one is -E2BIG; 0: any */
 	bool enter_leave;    /* OTF2: calls alone, for readers that know no calling contexts */
 	/*
 	 * Called from time to time with the share that is done. If it returns not 0, the conversion

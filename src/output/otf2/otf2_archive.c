@@ -26,7 +26,7 @@ void otf2_took(struct archive *archive, uint64_t bytes)
 
 	archive->taken += bytes;
 	if (room && archive->taken > room && !archive->err)
-		archive->err = -EFBIG;
+		archive->err = -E2BIG;
 }
 
 void otf2_tick(struct archive *archive)

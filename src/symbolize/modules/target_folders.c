@@ -77,7 +77,7 @@ const struct target_folder *target_folder(struct target_folders *folders, pid_t 
                                           struct files_aside *aside)
 {
 	struct target_folder *folder;
-	struct stat st;
+	struct stat st = {0};
 	int fd = aside ? files_aside_folder(aside, pid, &st) : target_folder_open(pid, &st);
 
 	if (fd < 0)

@@ -114,7 +114,7 @@ static void folders_have_a_bound(void **state)
 
 		if (!converter->to_folder)
 			continue;
-		assert_int_equal(run(converter, &conversion, &size), -EFBIG);
+		assert_int_equal(run(converter, &conversion, &size), -E2BIG);
 		conversion.room = 1 << 30;
 		assert_int_equal(run(converter, &conversion, &size), 0);
 	}
