@@ -12,7 +12,7 @@ fi
 grep -q '^works    whole CPUs' text || skip "whole CPUs may not be sampled here"
 
 # Who ran before, with names and code; until Ctrl-C, and the trace is there.
-"$TARGETS/quarters" 2 20 >/dev/null &
+"$TARGETS/quarters" 1 20 >/dev/null &
 before=$!
 background="$background $before"
 await grep -q quarters "/proc/$before/comm"
@@ -48,9 +48,11 @@ assert sum(f["self"] for f in rows) == told, rows
 if not os.path.exists("early.atr"):
     sys.exit()
 early = [c["exact"] for c in recording.info("early.atr")["commands"] if c["comm"] == "swapper"]
-assert len(early) == 1 and early[0] <= told, (early, told)
+# A busy machine is never idle.
+assert len(early) <= 1 and sum(early) <= told, (early, told)
+assert early or idle < 30, idle
 rows = [f for f in recording.report("early.atr")["functions"] if f.get("idle")]
-assert sum(f["self"] for f in rows) == early[0], rows
+assert sum(f["self"] for f in rows) == sum(early), rows
 END
 
 "$ADAPTRACE" report | head -1 | grep -q '^adaptrace.atr: \[all CPUs\]$' || fail "what was sampled"
