@@ -7,29 +7,37 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_reserved(const char *reserved, unsigned cpu)
+static void add_all(struct cpu_list *to, const struct cpu_list *list)
 {
-	char line[4096];
-	struct cpu_list list;
+	for (size_t i = 0; i < sizeof(to->bits); i++)
+		to->bits[i] |= list->bits[i];
+}
 
-	while (*reserved) {
-		size_t length = strcspn(reserved, "\n");
+/* Reads lists, one a line. Lines that are none are skipped. */
+static struct cpu_list parse_lines(const char *text)
+{
+	struct cpu_list all = {0}, list;
+	char line[4096];
+
+	while (*text) {
+		size_t length = strcspn(text, "\n");
 
 		if (length < sizeof(line)) {
-			snprintf(line, sizeof(line), "%.*s", (int)length, reserved);
-			if (!cpu_list_parse(&list, line) && cpu_list_has(&list, cpu))
-				return true;
+			snprintf(line, sizeof(line), "%.*s", (int)length, text);
+			if (!cpu_list_parse(&list, line))
+				add_all(&all, &list);
 		}
-		reserved += length + (reserved[length] == '\n');
+		text += length + (text[length] == '\n');
 	}
-	return false;
+	return all;
 }
 
 void spare_cpus_add(struct cpu_list *own, const struct cpu_list *online, const char *reserved)
 {
+	const struct cpu_list others = parse_lines(reserved);
+
 	for (unsigned cpu = 0; cpu < CPU_LIST_MAX; cpu++)
-		if (cpu_list_has(online, cpu) && !cpu_list_has(own, cpu) &&
-		    !is_reserved(reserved, cpu))
+		if (cpu_list_has(online, cpu) && !cpu_list_has(&others, cpu))
 			cpu_list_add(own, cpu);
 }
 
