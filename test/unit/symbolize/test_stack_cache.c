@@ -27,7 +27,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What a copy of the innermost frames alone becomes, after a stack that was a frame less deep. */
+/* A copy of the innermost frames alone is completed from a stack that was a frame less deep. */
 static void deep_recursion_is_completed(void **state)
 {
 	static struct stack_entry before[MOST], truth[MOST], cut[MOST];
@@ -44,7 +44,7 @@ static void deep_recursion_is_completed(void **state)
 	}
 }
 
-/* What becomes of a stack of which two frames are known, by the outer one's registers. */
+/* Stitches a stack of which two frames are known, by the outer one's registers. */
 static size_t stitch_two(struct stack_cache *cache, const struct stack_entry *inner,
                          const struct stack_entry *outer, uint64_t extra, uint64_t time)
 {
@@ -145,7 +145,7 @@ static void a_stack_is_believed_while_it_is_seen(void **state)
 	assert_true(stack_cache_is_due(*state, 1, 156 * MS));
 	stack_cache_looked(*state, 1, 156 * MS, true);
 	assert_true(stack_cache_is_believed(*state, 1, 200 * MS));
-	/* What a stack was completed with shows nothing. */
+	/* Frames that completed a stack are no evidence: the thread was not seen to have them. */
 	news.seen = 0;
 	stack_cache_store(*state, 1, &news);
 	assert_false(stack_cache_is_believed(*state, 1, 206 * MS + 1));
