@@ -152,6 +152,11 @@ $(BUILD)/targets/%: test/targets/%.c $(wildcard test/targets/*.h)
 	$(CC) -std=gnu11 -O2 -g -fno-omit-frame-pointer -Wno-unknown-attributes -D_GNU_SOURCE \
 		-o $@ $< -pthread -lm
 
+# Tests build it themselves, for each MPI that is installed.
+$(BUILD)/targets/iterate: test/mpi/iterate.c
+	@mkdir -p $(@D)
+	mpicc -std=gnu11 -O2 -g -o $@ $<
+
 $(BUILD)/targets/%: test/targets/%.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=gnu++17 -O2 -g -o $@ $<
