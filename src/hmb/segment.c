@@ -1,0 +1,613 @@
+#include "hmb/segment.h"
+#include "hmb/period.h"
+
+#include <string.h>
+
+enum {
+	ANCHORS = 16,
+	GRAM = 8,          /* events of the longest anchor */
+	GRAM_PERIOD = 512, /* longest period in which anchors of several events are looked for */
+	WORDS = SEGMENT_IDS / 64,
+	UPPER_HISTORY = 512, /* of levels above the lowest one */
+	UPPER_DELAYS = 128,
+	LEAST_RUN = 32,
+	UPPER_LEAST_RUN = 6,
+	ENOUGH_KNOWN = 64, /* iterations of known kinds in a row: there is nothing to search for */
+	FIRST_WINDOW = 16384,
+	SHORT_WINDOW = 3, /* the first one in which few delays are compared again */
+	PAUSE = 7 * 4 * 512,
+	LONG = 1024, /* events without an anchor that end no phase */
+	UPPER_LONG = 64,
+	MIN_LOOP = 8, /* iterations */
+};
+
+struct anchor {
+	uint64_t count, seen; /* event of the latest occurrence */
+	uint32_t unknown; /* a bit for each of its last 32 iterations: of a kind not seen before */
+	uint16_t nr;      /* events */
+	uint16_t events[GRAM]; /* the last one begins the iteration */
+};
+
+struct kind {
+	uint64_t hash, used;
+	uint64_t in_phase, in_rows; /* iterations of this phase; behind one of the same kind */
+	uint32_t length;            /* in events of the lowest level; of the latest one */
+	bool wide;
+};
+
+struct level {
+	struct segmenter *of;
+	uint8_t number;
+	struct period period;
+	uint32_t window; /* events until the search pauses or goes on with other delays */
+	uint32_t pause;  /* events until it begins again */
+	uint32_t nr_windows;
+	bool searching;     /* the detector has seen the events before this one */
+	uint16_t *events;   /* a ring */
+	uint64_t *begins;   /* their numbers at the lowest level; NULL: this is the lowest */
+	uint32_t *counts;   /* by event */
+	uint64_t nr, mask;  /* events so far; of the ring */
+	uint64_t undivided; /* the first event behind the last phase */
+	struct anchor anchors[ANCHORS];
+	uint32_t nr_anchors, phase;
+	struct kind kinds[SEGMENT_KINDS];
+	uint64_t clock; /* iterations of all phases */
+	/* the iteration that is open */
+	bool open, wide;
+	uint8_t anchor; /* that began it */
+	uint64_t first; /* its first event */
+	uint64_t hash;
+	uint64_t longest;  /* events of the phase's longest iteration */
+	uint32_t nr_known; /* iterations of known kinds in a row */
+	uint16_t last;     /* kind of the last iteration, + 1; 0: none of this phase */
+	uint32_t row;      /* iterations of that kind in a row */
+};
+
+struct segmenter {
+	struct level levels[SEGMENT_LEVELS];
+	segment_fn *fn;
+	void *arg;
+	bool pausing;
+	uint64_t wide[WORDS];
+	uint64_t once[WORDS], again[WORDS]; /* of choose_event() */
+	uint32_t counts[SEGMENT_IDS], upper_counts[SEGMENT_LEVELS - 1][SEGMENT_KINDS + 1];
+	uint16_t events[SEGMENT_HISTORY], upper_events[SEGMENT_LEVELS - 1][UPPER_HISTORY];
+	uint64_t upper_begins[SEGMENT_LEVELS - 1][UPPER_HISTORY];
+	uint16_t upper_period[SEGMENT_LEVELS - 1][3 * UPPER_DELAYS + 64];
+	_Alignas(16) uint16_t detector[]; /* of the lowest level */
+};
+
+static void level_put(struct level *level, uint16_t event, uint64_t begin);
+
+static bool bit_is_set(const uint64_t *bits, unsigned bit)
+{
+	return bits[bit / 64] >> bit % 64 & 1;
+}
+
+static void set_bit(uint64_t *bits, unsigned bit)
+{
+	bits[bit / 64] |= 1UL << bit % 64;
+}
+
+static uint16_t event_at(const struct level *level, uint64_t at)
+{
+	return level->events[at & level->mask];
+}
+
+static uint64_t begin_of(const struct level *level, uint64_t at)
+{
+	return level->begins ? level->begins[at & level->mask] : at;
+}
+
+static bool event_is_wide(const struct level *level, uint16_t event)
+{
+	return level->begins ? level[-1].kinds[event - 1].wide : bit_is_set(level->of->wide, event);
+}
+
+/* --- when to search -----------------------------------------------------------------------------
+ */
+
+/*
+ * Windows of a search for longer periods are rare: 256 windows of the shortest delays, in which are
+ * 16 of the middle ones and one of the longest, take about as much time each.
+ */
+static uint32_t delays_of_window(uint32_t nr)
+{
+	if (nr == 2 || nr % 256 == 255)
+		return PERIOD_MAX_DELAYS;
+	return nr == 1 || nr % 16 == 15 ? 2048 : 512;
+}
+
+static void begin_window(struct level *level, uint32_t nr)
+{
+	uint32_t delays = level->begins ? UPPER_DELAYS : delays_of_window(nr);
+
+	level->nr_windows = nr;
+	level->window = nr ? 4 * delays : FIRST_WINDOW;
+	if (level->searching && delays == level->period.delays)
+		return;
+	period_init(&level->period, delays, level->begins ? UPPER_LEAST_RUN : LEAST_RUN,
+	            level->begins ? level->of->upper_period[level->number - 1]
+	                          : level->of->detector);
+	level->searching = true;
+}
+
+/* Loops that are known are looked at with short delays only: another one in them is short. */
+static void end_window(struct level *level)
+{
+	uint32_t nr = level->nr_anchors ? SHORT_WINDOW : level->nr_windows + 1;
+
+	if (level->of->pausing && !level->begins && nr > SHORT_WINDOW) {
+		level->pause = PAUSE;
+		level->searching = false;
+	}
+	begin_window(level, nr);
+}
+
+static void restart_search(struct level *level)
+{
+	level->searching = false;
+	level->pause = 0;
+	begin_window(level, level->nr_anchors ? SHORT_WINDOW : 0);
+}
+
+/* --- anchors ------------------------------------------------------------------------------------
+ */
+
+static bool ends_with(const struct level *level, uint64_t at, const uint16_t *events, unsigned nr)
+{
+	if (at + 1 < nr)
+		return false;
+	for (unsigned i = 0; i < nr; i++)
+		if (event_at(level, at - i) != events[nr - 1 - i])
+			return false;
+	return true;
+}
+
+/* Returns the number of the anchor that an event completes, or ANCHORS. */
+static unsigned anchor_at(const struct level *level, uint64_t at)
+{
+	for (unsigned i = 0; i < level->nr_anchors; i++)
+		if (ends_with(level, at, level->anchors[i].events, level->anchors[i].nr))
+			return i;
+	return ANCHORS;
+}
+
+/* More usual ones first, which variations of the loop have as well; then the one seen first. */
+static bool is_better(const struct level *level, uint16_t event, uint16_t than)
+{
+	bool wide = event_is_wide(level, event), other = than && event_is_wide(level, than);
+
+	if (!than)
+		return true;
+	if (wide != other && !level->begins)
+		return wide;
+	if (level->counts[event] != level->counts[than])
+		return level->counts[event] > level->counts[than];
+	return event < than;
+}
+
+/* Returns the best event that occurs once among the last m, or 0. */
+static uint16_t choose_event(struct level *level, uint32_t m)
+{
+	struct segmenter *of = level->of;
+	uint16_t best = 0;
+
+	memset(of->once, 0, sizeof(of->once));
+	memset(of->again, 0, sizeof(of->again));
+	for (uint32_t i = 1; i <= m; i++) {
+		uint16_t event = event_at(level, level->nr - i);
+
+		set_bit(bit_is_set(of->once, event) ? of->again : of->once, event);
+	}
+	for (uint32_t i = 1; i <= m; i++) {
+		uint16_t event = event_at(level, level->nr - i);
+
+		if (!bit_is_set(of->again, event) && is_better(level, event, best))
+			best = event;
+	}
+	return best;
+}
+
+static bool gram_is_unique(const struct level *level, uint32_t m, uint32_t at, unsigned nr)
+{
+	uint16_t gram[GRAM];
+	unsigned found = 0;
+
+	for (unsigned i = 0; i < nr; i++)
+		gram[nr - 1 - i] = event_at(level, level->nr - at - i);
+	for (uint32_t i = 1; i <= m && found < 2; i++)
+		found += ends_with(level, level->nr - i, gram, nr);
+	return found == 1;
+}
+
+/* Finds the shortest sequence that occurs once in a period of m. */
+static bool choose_gram(const struct level *level, uint32_t m, struct anchor *anchor)
+{
+	if (m > GRAM_PERIOD)
+		return false;
+	for (unsigned nr = 2; nr <= GRAM && nr <= m; nr++) {
+		for (uint32_t at = 1; at <= m; at++) {
+			if (!gram_is_unique(level, m, at, nr))
+				continue;
+			anchor->nr = (uint16_t)nr;
+			for (unsigned i = 0; i < nr; i++)
+				anchor->events[nr - 1 - i] = event_at(level, level->nr - at - i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool choose_anchor(struct level *level, uint32_t m, struct anchor *anchor)
+{
+	*anchor = (struct anchor){.nr = 1, .events = {choose_event(level, m)}};
+	return anchor->events[0] || choose_gram(level, m, anchor);
+}
+
+/* Returns how many events may go by without an anchor. */
+static uint64_t longest_gap(const struct level *level)
+{
+	uint64_t least = level->begins ? UPPER_LONG : LONG;
+
+	return 4 * level->longest > least ? 4 * level->longest : least;
+}
+
+/* --- phases -------------------------------------------------------------------------------------
+ */
+
+static void end_phase(struct level *level)
+{
+	level->undivided = level->open ? level->first : level->nr;
+	level->nr_anchors = level->nr_known = level->last = 0;
+	level->open = false;
+	level->longest = 0;
+	restart_search(level);
+	if (level->number + 1 < SEGMENT_LEVELS && level[1].nr_anchors)
+		end_phase(&level[1]);
+}
+
+/* Drops an anchor whose iterations are mostly new: it does not belong to a loop. */
+static void judge_anchor(struct level *level, unsigned number, bool is_new)
+{
+	struct anchor *anchor = &level->anchors[number];
+
+	anchor->unknown = anchor->unknown << 1 | is_new;
+	if (__builtin_popcount(anchor->unknown) <= 16)
+		return;
+	*anchor = level->anchors[--level->nr_anchors];
+	level->open = false;
+	if (!level->nr_anchors)
+		end_phase(level);
+}
+
+/* --- iterations ---------------------------------------------------------------------------------
+ */
+
+static struct kind *find_kind(struct level *level, bool *is_new)
+{
+	struct kind *oldest = level->kinds;
+
+	*is_new = false;
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
+		struct kind *kind = &level->kinds[i];
+
+		if (kind->used && kind->hash == level->hash)
+			return kind;
+		if (kind->used < oldest->used)
+			oldest = kind;
+	}
+	*is_new = true;
+	*oldest = (struct kind){.hash = level->hash};
+	return oldest;
+}
+
+static struct kind *note_kind(struct level *level, uint64_t end, bool *is_new)
+{
+	struct kind *kind = find_kind(level, is_new);
+
+	kind->used = ++level->clock;
+	level->row = kind + 1 == level->kinds + level->last ? level->row + 1 : 1;
+	kind->in_phase++;
+	kind->in_rows += level->row > 1;
+	kind->length = (uint32_t)(begin_of(level, end) - begin_of(level, level->first));
+	kind->wide = level->wide;
+	level->nr_known = *is_new ? 0 : level->nr_known + 1;
+	return kind;
+}
+
+/* Ends the open iteration before the event `end`. */
+static void close_iteration(struct level *level, uint64_t end)
+{
+	bool is_new;
+	uint16_t kind = (uint16_t)(note_kind(level, end, &is_new) - level->kinds);
+	struct segment_iteration iteration = {
+		.begin = begin_of(level, level->first),
+		.end = begin_of(level, end),
+		.ordinal = level->anchors[level->anchor].count,
+		.phase = level->phase,
+		.level = level->number,
+		.kind = (uint8_t)kind,
+		.is_new = is_new,
+		.row = level->row,
+	};
+
+	if (end - level->first > level->longest)
+		level->longest = end - level->first;
+	level->open = false;
+	level->of->fn(level->of->arg, &iteration);
+	if (level->row == 1 && level->number + 1 < SEGMENT_LEVELS)
+		level_put(&level[1], (uint16_t)(kind + 1), iteration.begin);
+	level->last = (uint16_t)(kind + 1);
+	judge_anchor(level, level->anchor, is_new);
+}
+
+static void open_iteration(struct level *level, unsigned anchor, uint64_t at)
+{
+	level->open = true;
+	level->anchor = (uint8_t)anchor;
+	level->anchors[anchor].count++;
+	level->anchors[anchor].seen = at;
+	level->first = at;
+	level->hash = 0;
+	level->wide = false;
+}
+
+/* The event belongs to the open iteration, or begins one. */
+static void divide(struct level *level, uint64_t at)
+{
+	unsigned anchor = anchor_at(level, at);
+	uint16_t event = event_at(level, at);
+
+	if (anchor < ANCHORS && level->open) {
+		close_iteration(level, at);
+		anchor = anchor_at(level, at);
+	}
+	if (anchor < ANCHORS)
+		open_iteration(level, anchor, at);
+	if (!level->open)
+		return;
+	level->hash = (level->hash + event) * 0x9e3779b97f4a7c15;
+	level->hash ^= level->hash >> 32;
+	level->wide |= event_is_wide(level, event);
+	if (at - level->first > longest_gap(level))
+		end_phase(level);
+}
+
+/*
+ * Returns the first event of a new phase: the anchor's first occurrence, as far back as there are
+ * no long gaps between its occurrences.
+ */
+static uint64_t first_of_phase(struct level *level, struct anchor *anchor)
+{
+	uint64_t first = level->nr, least = level->undivided;
+
+	if (level->nr > level->mask && least < level->nr - level->mask)
+		least = level->nr - level->mask;
+	for (uint64_t at = level->nr; at-- > least && first - at <= longest_gap(level);) {
+		if (at + 1 - least < anchor->nr ||
+		    !ends_with(level, at, anchor->events, anchor->nr))
+			continue;
+		first = at;
+		anchor->count++;
+	}
+	return first;
+}
+
+/* Divides events of the history once more, or for the first time. */
+static void divide_again(struct level *level, uint64_t first)
+{
+	for (uint64_t end = level->nr; first < end && level->nr_anchors; first++)
+		divide(level, first);
+}
+
+static void begin_phase(struct level *level, uint32_t m, struct anchor *anchor)
+{
+	uint64_t first, occurrences = anchor->nr == 1 ? level->counts[anchor->events[0]] : 0;
+
+	level->longest = m;
+	level->phase++;
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
+		level->kinds[i].in_phase = level->kinds[i].in_rows = 0;
+	first = first_of_phase(level, anchor);
+	anchor->count = occurrences > anchor->count ? occurrences - anchor->count : 0;
+	level->anchors[0] = *anchor;
+	level->nr_anchors = 1;
+	divide_again(level, first);
+}
+
+static uint32_t count_event(const struct level *level, uint64_t first, uint16_t event)
+{
+	uint32_t nr = 0;
+
+	for (; first < level->nr; first++)
+		nr += event_at(level, first) == event;
+	return nr;
+}
+
+/* Returns where to put another anchor: the place of the one that was seen longest ago, if all are
+ * taken. */
+static unsigned anchor_place(struct level *level)
+{
+	unsigned oldest = 0;
+
+	if (level->nr_anchors < ANCHORS)
+		return level->nr_anchors++;
+	for (unsigned i = 1; i < ANCHORS; i++)
+		if (level->anchors[i].seen < level->anchors[oldest].seen)
+			oldest = i;
+	return oldest;
+}
+
+/* The open iteration contains another loop: it is several. */
+static void add_anchor(struct level *level, struct anchor *anchor)
+{
+	uint64_t first = level->nr - level->first <= level->mask ? level->first : level->nr;
+
+	if (anchor->nr == 1)
+		anchor->count = level->counts[anchor->events[0]] -
+		                count_event(level, first, anchor->events[0]);
+	anchor->seen = level->nr;
+	if (level->open && first == level->first)
+		level->anchors[level->anchor].count--;
+	level->anchors[anchor_place(level)] = *anchor;
+	if (!level->open)
+		return;
+	level->open = false;
+	divide_again(level, first);
+}
+
+/* The stream has repeated itself with a period of m. */
+static void lock(struct level *level, uint32_t m)
+{
+	struct anchor anchor;
+
+	if (level->nr_anchors && level->nr - level->first <= m)
+		return;
+	if (!choose_anchor(level, m, &anchor))
+		return;
+	if (level->nr_anchors)
+		add_anchor(level, &anchor);
+	else
+		begin_phase(level, m, &anchor);
+}
+
+/* --- one event ----------------------------------------------------------------------------------
+ */
+
+static void search(struct level *level, uint16_t event)
+{
+	uint32_t m;
+
+	m = period_put(&level->period, event);
+	if (m)
+		lock(level, m);
+	if (!--level->window)
+		end_window(level);
+}
+
+/* Whether the loop is known so well that no other one is looked for. */
+static bool is_settled(const struct level *level)
+{
+	return level->nr_anchors && level->nr_known >= ENOUGH_KNOWN &&
+	       level->nr - level->first <= 2 * level->longest;
+}
+
+static void level_put(struct level *level, uint16_t event, uint64_t begin)
+{
+	uint64_t at = level->nr++;
+
+	level->events[at & level->mask] = event;
+	if (level->begins)
+		level->begins[at & level->mask] = begin;
+	level->counts[event]++;
+	if (level->nr_anchors)
+		divide(level, at);
+	if (level->pause) {
+		level->pause--;
+		return;
+	}
+	if (is_settled(level)) {
+		level->searching = false;
+		return;
+	}
+	if (!level->searching)
+		restart_search(level);
+	search(level, event);
+}
+
+void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide)
+{
+	if (wide)
+		set_bit(segmenter->wide, event);
+	level_put(&segmenter->levels[0], event, 0);
+}
+
+/* --- what a level is ----------------------------------------------------------------------------
+ */
+
+static const struct kind *main_kind(const struct level *level)
+{
+	const struct kind *most = level->kinds;
+
+	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
+		if (level->kinds[i].in_phase > most->in_phase)
+			most = &level->kinds[i];
+	return most;
+}
+
+/* Returns how many kinds mostly follow themselves: each is a loop. */
+static unsigned nr_loops(const struct level *level)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
+		const struct kind *kind = &level->kinds[i];
+
+		nr += kind->in_phase >= MIN_LOOP && 2 * kind->in_rows >= kind->in_phase;
+	}
+	return nr;
+}
+
+bool segmenter_is_inner(const struct segmenter *segmenter, unsigned number)
+{
+	const struct level *level = &segmenter->levels[number];
+	const struct kind *most = main_kind(level);
+	uint64_t others = 0, length = 0, wide = 0;
+
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
+		const struct kind *kind = &level->kinds[i];
+
+		if (kind == most)
+			continue;
+		others += kind->in_phase;
+		length += kind->in_phase * kind->length;
+		wide += kind->in_phase * (kind->wide && !most->wide);
+	}
+	return nr_loops(level) > 1 ||
+	       (others && (length >= 2 * others * most->length ||
+	                   (2 * wide >= others && 4 * length >= 5 * others * most->length)));
+}
+
+/* --- memory -------------------------------------------------------------------------------------
+ */
+
+size_t segmenter_bytes(void)
+{
+	return sizeof(struct segmenter) + period_bytes(PERIOD_MAX_DELAYS);
+}
+
+static void init_upper(struct segmenter *segmenter, unsigned i)
+{
+	struct level *level = &segmenter->levels[i + 1];
+
+	*level = (struct level){
+		.events = segmenter->upper_events[i],
+		.begins = segmenter->upper_begins[i],
+		.counts = segmenter->upper_counts[i],
+		.mask = UPPER_HISTORY - 1,
+	};
+}
+
+struct segmenter *segmenter_init(void *memory, bool pausing, segment_fn *fn, void *arg)
+{
+	struct segmenter *segmenter = memory;
+
+	memset(segmenter, 0, sizeof(*segmenter));
+	segmenter->fn = fn;
+	segmenter->arg = arg;
+	segmenter->pausing = pausing;
+	segmenter->levels[0] = (struct level){
+		.events = segmenter->events,
+		.counts = segmenter->counts,
+		.mask = SEGMENT_HISTORY - 1,
+	};
+	for (unsigned i = 0; i < SEGMENT_LEVELS - 1; i++)
+		init_upper(segmenter, i);
+	for (unsigned i = 0; i < SEGMENT_LEVELS; i++) {
+		segmenter->levels[i].of = segmenter;
+		segmenter->levels[i].number = (uint8_t)i;
+		restart_search(&segmenter->levels[i]);
+	}
+	return segmenter;
+}

@@ -1,0 +1,71 @@
+/*
+ * Divides a stream of events, the calls of one thread, into iterations of the loop that the program
+ * is in. Nothing is known of the program beforehand.
+ *
+ *     events   i r s w i r s w A i r s w i r s w i r s w A i r s w …
+ *     level 0  |a      |a      |b        |a      |a      |b
+ *     level 1  |a              b         |a              b
+ *
+ * A period of the stream (see period.h) only says where to look: following it event by event would
+ * end at the first variation. From a locked period an *anchor* is taken, an event that occurs in it
+ * exactly once. From then on an iteration begins wherever the anchor occurs, whatever is between.
+ * Iterations with the same events are of one *kind*. Several inner loops in a row have an anchor
+ * each.
+ *
+ * Equal kinds in a row are one event of the next level, which is divided in the same way, so that
+ * the number of inner iterations does not matter there. A *phase* is a part of the stream that is
+ * divided by the same anchors.
+ *
+ * The memory is bounded and belongs to the caller; no clock is read. It is made for recorded
+ * programs, which divide their own calls, as well as for reports.
+ */
+#ifndef HMB_SEGMENT_H
+#define HMB_SEGMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SEGMENT_LEVELS  3
+#define SEGMENT_IDS     4096 /* events are 1 … SEGMENT_IDS - 1 */
+#define SEGMENT_KINDS   64   /* of a level; beyond that the least recently seen one is replaced */
+#define SEGMENT_HISTORY 16384
+
+struct segment_iteration {
+	uint64_t begin, end; /* numbers of its first event and of the first one behind it, from 0 */
+	uint64_t ordinal;    /* how often its anchor has occurred, from 1 */
+	uint32_t phase;      /* number of the phase at its level */
+	uint32_t row;        /* iterations of this kind in a row, with this one */
+	uint8_t level, kind; /* kind < SEGMENT_KINDS */
+	bool is_new;         /* the first one of its kind */
+};
+
+/*
+ * Takes an iteration that has ended. Iterations of one level come in their order. When a phase is
+ * found, those before come, too, as far back as SEGMENT_HISTORY events.
+ */
+typedef void segment_fn(void *arg, const struct segment_iteration *iteration);
+
+struct segmenter;
+
+/* Prepares a segmenter in memory of segmenter_bytes(), aligned to 16 bytes. */
+size_t segmenter_bytes(void);
+/*
+ * Where nothing repeats, `pausing` limits the mean time of an event to about 10 ns: the stream is
+ * searched now and then only, above all for long periods.
+ */
+struct segmenter *segmenter_init(void *memory, bool pausing, segment_fn *fn, void *arg);
+
+/* Takes an event; wide: a collective of all processes, at which all of them agree. */
+void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide);
+
+/*
+ * Whether iterations of a level seem to be parts of those of the next level: an inner loop, and not
+ * steps of which some have a few more events. Both are one stream: (x s s s)* may be a loop around
+ * s, or steps s of which every third begins with x. It is taken for the former if x is at least as
+ * long as s; or at least a quarter as long and has a wide event, where s has none; or if there are
+ * several such s.
+ */
+bool segmenter_is_inner(const struct segmenter *segmenter, unsigned level);
+
+#endif
