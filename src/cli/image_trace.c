@@ -96,17 +96,6 @@ static struct module_table *all_modules(const struct tables *tables, bool alive)
 	return modules;
 }
 
-bool image_trace_has_begun(const struct tables *tables)
-{
-	const struct trace_event *event;
-	uint32_t nr = 0;
-
-	for (; (event = tables_event(tables, nr)); nr++)
-		if (event->unit != TRACE_CALLS && !event->base_period)
-			return false;
-	return nr;
-}
-
 /*
  * A recorder that died of an error of its own may have damaged its tables, which the writer takes
  * as they are; of a trace that no reader takes nothing should stay but the image.

@@ -6,9 +6,6 @@
 #include "trace/live/shm_image.h"
 #include <stdbool.h>
 
-/* Whether its recorder got beyond setting up, which leaves no more than its intention. */
-bool image_trace_has_begun(const struct tables *tables);
-
 /*
  * Writes it, with the names that can be had now, and tells how large `what` is. alive: processes
  * are still who they were; else what they made at run time has no names. False: told why.

@@ -59,7 +59,7 @@ static int recover(const struct image_command *command)
 		say_why_not(command->path, errno);
 		return 1;
 	}
-	if (image_trace_has_begun(tables)) {
+	if (tables_have_events(tables)) {
 		status = write_recovered(command, tables);
 	} else {
 		say("the recorder of '%s' was killed before it took any sample: nothing is lost",

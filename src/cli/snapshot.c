@@ -37,7 +37,7 @@ static bool has_begun(const struct tables *tables)
 {
 	const struct trace_run *run = tables_run(tables);
 
-	return image_trace_has_begun(tables) && run->end > run->start;
+	return tables_have_events(tables) && run->end > run->start;
 }
 
 static int write_snapshot(const struct image_command *command, struct tables *tables)

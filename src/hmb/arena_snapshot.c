@@ -10,9 +10,10 @@ struct progress {
 	uint32_t record_bytes, nr_records, node_bytes;
 };
 
-struct snapshot {
-	struct arena from, to; /* for the places of things alone */
-	struct progress *noted;
+struct arena_copy {
+	struct arena from, to;  /* for the places of things alone */
+	struct progress *noted; /* of each bin, by its number, before bins are copied */
+	struct progress *held;  /* the state in which a bin was copied last; zeros: it was not */
 };
 
 static uint32_t load(const uint32_t *from)
@@ -45,30 +46,30 @@ static struct bin *numbered_bin(const struct arena *arena, uint32_t number)
 	return (void *)(arena->memory + ((size_t)number << arena->sub_shift));
 }
 
-typedef void bin_fn(struct snapshot *snapshot, uint32_t number, unsigned shift);
+typedef void bin_fn(struct arena_copy *copy, uint32_t number, unsigned shift);
 
 /* Calls fn with each of so many whole bins, or with the bins that one is carved into. */
-static void each_bin(struct snapshot *snapshot, uint32_t nr, bin_fn *fn)
+static void each_bin(struct arena_copy *copy, uint32_t nr, bin_fn *fn)
 {
-	const struct arena *from = &snapshot->from;
+	const struct arena *from = &copy->from;
 	uint32_t subs = 1U << (from->bin_shift - from->sub_shift);
 
 	for (uint32_t i = 0; i < nr; i++) {
 		unsigned shift = shift_of(numbered_bin(from, i * subs));
 
 		if (shift == from->bin_shift)
-			fn(snapshot, i * subs, shift);
+			fn(copy, i * subs, shift);
 		for (uint32_t sub = 0; shift == from->sub_shift && sub < subs; sub++)
-			fn(snapshot, i * subs + sub, shift);
+			fn(copy, i * subs + sub, shift);
 	}
 }
 
-static void note(struct snapshot *snapshot, uint32_t number, unsigned shift)
+static void note(struct arena_copy *copy, uint32_t number, unsigned shift)
 {
-	struct progress *noted = &snapshot->noted[number];
+	struct progress *noted = &copy->noted[number];
 
 	(void)shift;
-	if (!read_progress(numbered_bin(&snapshot->from, number), noted))
+	if (!read_progress(numbered_bin(&copy->from, number), noted))
 		*noted = (struct progress){0};
 }
 
@@ -76,60 +77,109 @@ static void note(struct snapshot *snapshot, uint32_t number, unsigned shift)
  * Cuts the copy at the progress that was noted before copying. A note of another use of the same
  * bin does not count: the copy then has no records.
  */
-static void cut_records(struct bin *copy, const struct progress *now, const struct progress *noted)
+static void cut_records(struct bin *bin, const struct progress *now, const struct progress *noted)
 {
 	bool same = noted->sequence == now->sequence;
 
-	copy->record_bytes = same ? noted->record_bytes : 0;
-	copy->nr_records = same ? noted->nr_records : 0;
-	copy->node_bytes = now->node_bytes;
+	bin->record_bytes = same ? noted->record_bytes : 0;
+	bin->nr_records = same ? noted->nr_records : 0;
+	bin->node_bytes = now->node_bytes;
 }
 
-static void copy_bin(struct snapshot *snapshot, uint32_t number, unsigned shift)
+/* A bin that has nothing now may have had something before. */
+static void clear_bin(struct arena_copy *copy, uint32_t number, unsigned shift)
 {
-	const struct bin *bin = numbered_bin(&snapshot->from, number);
-	struct bin *copy = numbered_bin(&snapshot->to, number);
-	struct progress now;
+	struct bin *bin = numbered_bin(&copy->to, number);
 
-	copy->size_shift = (uint8_t)shift;
-	if (!read_progress(bin, &now))
-		return;
-	memcpy(copy, bin, (size_t)1 << shift);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (load(&bin->sequence) == now.sequence)
-		cut_records(copy, &now, &snapshot->noted[number]);
-	else
-		*copy = (struct bin){.size_shift = (uint8_t)shift};
+	copy->held[number] = (struct progress){0};
+	if (bin->use != BIN_FREE || bin->size_shift != shift)
+		*bin = (struct bin){.size_shift = (uint8_t)shift};
 }
 
-static uint32_t taken_bins(const struct snapshot *snapshot, const struct hmb_ledger *ledger)
+static bool is_held(const struct progress *held, const struct progress *now)
+{
+	return held->sequence == now->sequence && held->record_bytes == now->record_bytes &&
+	       held->nr_records == now->nr_records && held->node_bytes == now->node_bytes;
+}
+
+static void copy_bin(struct arena_copy *copy, uint32_t number, unsigned shift)
+{
+	const struct bin *bin = numbered_bin(&copy->from, number);
+	struct bin *to = numbered_bin(&copy->to, number);
+	struct progress now, *held = &copy->held[number];
+
+	if (!read_progress(bin, &now)) {
+		clear_bin(copy, number, shift);
+		return;
+	}
+	if (to->size_shift == shift && is_held(held, &now))
+		return;
+	memcpy(to, bin, (size_t)1 << shift);
+	to->size_shift = (uint8_t)shift;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	if (load(&bin->sequence) == now.sequence) {
+		cut_records(to, &now, &copy->noted[number]);
+		*held = (struct progress){now.sequence, to->record_bytes, to->nr_records,
+		                          to->node_bytes};
+	} else {
+		clear_bin(copy, number, shift);
+	}
+}
+
+static uint32_t taken_bins(const struct arena_copy *copy, const struct hmb_ledger *ledger)
 {
 	uint32_t nr = load(&ledger->nr_bins);
 
-	return nr < snapshot->from.nr_bins ? nr : snapshot->from.nr_bins;
+	return nr < copy->from.nr_bins ? nr : copy->from.nr_bins;
+}
+
+struct arena_copy *arena_copy_new(void *to, const void *from, size_t size)
+{
+	struct arena_copy *copy = calloc(1, sizeof(*copy));
+	size_t nr;
+
+	if (!copy)
+		return NULL;
+	arena_init(&copy->from, (void *)(uintptr_t)from, size);
+	arena_init(&copy->to, to, size);
+	nr = (size_t)copy->from.nr_bins << (copy->from.bin_shift - copy->from.sub_shift);
+	copy->noted = calloc(nr, sizeof(*copy->noted));
+	copy->held = calloc(nr, sizeof(*copy->held));
+	if (copy->noted && copy->held)
+		return copy;
+	arena_copy_free(copy);
+	return NULL;
+}
+
+void arena_copy_free(struct arena_copy *copy)
+{
+	if (!copy)
+		return;
+	free(copy->noted);
+	free(copy->held);
+	free(copy);
+}
+
+void arena_copy_update(struct arena_copy *copy, struct hmb_ledger *to,
+                       const struct hmb_ledger *ledger)
+{
+	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
+		to->taken[k] = __atomic_load_n(&ledger->taken[k], __ATOMIC_ACQUIRE);
+	each_bin(copy, taken_bins(copy, ledger), note);
+	to->nr_bins = taken_bins(copy, ledger);
+	each_bin(copy, to->nr_bins, copy_bin);
+	to->nr_kinds = ledger->nr_kinds;
 }
 
 int hmb_snapshot(void *to, struct hmb_ledger *to_ledger, const void *from, size_t size,
                  const struct hmb_ledger *ledger)
 {
-	struct snapshot snapshot;
-	uint32_t nr_bins;
+	struct arena_copy *copy = arena_copy_new(to, from, size);
 
-	arena_init(&snapshot.from, (void *)(uintptr_t)from, size);
-	arena_init(&snapshot.to, to, size);
-	snapshot.noted = calloc((size_t)snapshot.from.nr_bins
-	                                << (snapshot.from.bin_shift - snapshot.from.sub_shift),
-	                        sizeof(*snapshot.noted));
-	if (!snapshot.noted)
+	if (!copy)
 		return -ENOMEM;
-	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
-		to_ledger->taken[k] = __atomic_load_n(&ledger->taken[k], __ATOMIC_ACQUIRE);
-	each_bin(&snapshot, taken_bins(&snapshot, ledger), note);
-	nr_bins = taken_bins(&snapshot, ledger);
-	each_bin(&snapshot, nr_bins, copy_bin);
-	to_ledger->nr_kinds = ledger->nr_kinds;
-	to_ledger->nr_bins = nr_bins;
-	free(snapshot.noted);
+	arena_copy_update(copy, to_ledger, ledger);
+	arena_copy_free(copy);
 	return 0;
 }
 

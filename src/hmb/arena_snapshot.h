@@ -23,4 +23,18 @@ int hmb_snapshot(void *to, struct hmb_ledger *to_ledger, const void *from, size_
 /* Completes the copy of the ledger: adds which levels are open, and when the others were closed. */
 void hmb_snapshot_levels(struct hmb_ledger *to, const struct hmb_ledger *from);
 
+/*
+ * A copy that is brought up to date again and again: the first update copies all bins, later ones
+ * those that have changed. `to` is zeroed memory of the same size; only updates may write to it.
+ * NULL: no memory.
+ */
+struct arena_copy *arena_copy_new(void *to, const void *from, size_t size);
+void arena_copy_free(struct arena_copy *copy);
+/*
+ * Does what hmb_snapshot() does; hmb_snapshot_levels() must follow. The copy never fails and is
+ * bounded by the size, whatever the bytes are.
+ */
+void arena_copy_update(struct arena_copy *copy, struct hmb_ledger *to,
+                       const struct hmb_ledger *ledger);
+
 #endif

@@ -53,6 +53,30 @@ static int compare_positions(const void *a, const void *b)
 	return ORDER(x->list, y->list) ?: ORDER(x->sequence, y->sequence);
 }
 
+/* Returns whether all records of the first bin, which the second one follows, are too old. */
+static bool is_older(const struct bin_position *position, const struct bin_position *next,
+                     uint64_t from)
+{
+	const struct bin *bin = next->bin;
+
+	return next->list == position->list && bin->nr_records && bin->time_shift < 64 &&
+	       bin->base_time <= from >> bin->time_shift;
+}
+
+/* Counters are totals, so that the first sample in question needs the one before it. */
+static void leave_out_old(struct bin_positions *positions, const struct trace *trace)
+{
+	size_t nr = positions->nr, kept = 0;
+	struct bin_position *at = positions->positions;
+
+	if (!trace->from || trace_nr(trace, TRACE_COUNTERS))
+		return;
+	for (size_t i = 0; i < nr; i++)
+		if (i + 1 == nr || !is_older(&at[i], &at[i + 1], trace->from))
+			at[kept++] = at[i];
+	positions->nr = kept;
+}
+
 int bin_positions_find(struct bin_positions *positions, const struct trace *trace, enum bin_use use,
                        uint32_t kind)
 {
@@ -64,6 +88,7 @@ int bin_positions_find(struct bin_positions *positions, const struct trace *trac
 	for (uint32_t i = 0; i < bins->nr && !err; i++)
 		err = add_granule(&search, section_entry(bins, i));
 	ARRAY_SORT(positions->positions, positions->nr, compare_positions);
+	leave_out_old(positions, trace);
 	return err;
 }
 

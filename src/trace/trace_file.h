@@ -55,6 +55,8 @@ struct trace {
 	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
 	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
+	/* Walks leave out bins that only have older records; 0: none. */
+	uint64_t from;
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)
@@ -95,6 +97,16 @@ static inline uint32_t trace_first_node(const struct trace *trace, const struct 
  * place relies on it. NULL, or what is wrong.
  */
 const char *trace_check(const struct trace *trace);
+
+/*
+ * Reads the run, checks the sections, and builds what readers need beside them. 0, -ENOMEM, or
+ * -EBADMSG with what is wrong. trace_drop_index() frees it, also after a failure; it may then be
+ * built anew for other sections.
+ */
+int trace_index(struct trace *trace, const char **wrong);
+void trace_drop_index(struct trace *trace);
+/* Computes the weights of samples again, after floors have changed. */
+void trace_weigh(struct trace *trace);
 
 /* Builds the index that trace_owner() uses. Returns 0 or -ENOMEM. */
 int trace_index_processes(struct trace *trace);

@@ -281,24 +281,30 @@ static void weights_add(struct trace *trace, const struct trace_stream *stream)
 
 static int weights_init(struct trace *trace)
 {
-	const struct trace_stream *stream;
-	const struct trace_event *event;
-
 	trace->nr_cpus = trace_nr_cpus(trace);
 	trace->weights = calloc(trace->nr_events + 1, sizeof(*trace->weights));
 	if (!trace->weights)
 		return -ENOMEM;
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
+	for (uint32_t i = 0; i < trace->nr_events; i++) {
 		struct weights *weights = &trace->weights[i];
 
-		weights->any = trace_period(event, trace_shift(event));
 		weights->by_cpu = calloc(trace->nr_cpus + 1UL, sizeof(*weights->by_cpu));
 		if (!weights->by_cpu)
 			return -ENOMEM;
 	}
+	trace_weigh(trace);
+	return 0;
+}
+
+void trace_weigh(struct trace *trace)
+{
+	const struct trace_stream *stream;
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		trace->weights[i].any = trace_period(event, trace_shift(event));
 	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
 		weights_add(trace, stream);
-	return 0;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
@@ -329,6 +335,39 @@ static int homes_init(struct trace *trace)
 	return 0;
 }
 
+int trace_index(struct trace *trace, const char **wrong)
+{
+	read_run(trace);
+	*wrong = trace_check(trace);
+	if (*wrong)
+		return -EBADMSG;
+	bound_modules(&trace->sections[TRACE_MODULES]);
+	while (trace_kind(trace, trace->nr_events) &&
+	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
+		trace->nr_events++;
+	trace->bin_shift = trace_run(trace)->bin_shift;
+	trace->sub_shift = trace_run(trace)->sub_shift;
+	if (weights_init(trace) || homes_init(trace) || trace_index_processes(trace) ||
+	    trace_tell_modules_apart(&trace, 1))
+		return -ENOMEM;
+	return 0;
+}
+
+void trace_drop_index(struct trace *trace)
+{
+	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
+		free(trace->weights[i].by_cpu);
+	free(trace->weights);
+	free(trace->homes);
+	free(trace->pids);
+	free(trace->folders);
+	trace->weights = NULL;
+	trace->homes = NULL;
+	trace->pids = NULL;
+	trace->folders = NULL;
+	trace->nr_events = trace->nr_homes = trace->nr_pids = trace->nr_folders = 0;
+}
+
 /* Opens a trace whose bytes are in memory. Returns 0, or -errno with the reason in why. */
 static int read_sections(struct trace *trace, const struct complaint *complaint)
 {
@@ -339,20 +378,10 @@ static int read_sections(struct trace *trace, const struct complaint *complaint)
 		err = read_directory(trace, complaint);
 	if (err)
 		return err;
-	read_run(trace);
-	wrong = trace_check(trace);
-	if (wrong)
+	err = trace_index(trace, &wrong);
+	if (err == -EBADMSG)
 		return complain(complaint, "damaged: %s; record again", wrong);
-	bound_modules(&trace->sections[TRACE_MODULES]);
-	while (trace_kind(trace, trace->nr_events) &&
-	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
-		trace->nr_events++;
-	trace->bin_shift = trace_run(trace)->bin_shift;
-	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (weights_init(trace) || homes_init(trace) || trace_index_processes(trace) ||
-	    trace_tell_modules_apart(&trace, 1))
-		return complain_errno(complaint, ENOMEM);
-	return 0;
+	return err ? complain_errno(complaint, -err) : 0;
 }
 
 /* memory: of the trace's bytes, which it takes over; NULL: those of the file */
@@ -390,12 +419,7 @@ void trace_close(struct trace *trace)
 {
 	if (!trace)
 		return;
-	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
-		free(trace->weights[i].by_cpu);
-	free(trace->weights);
-	free(trace->homes);
-	free(trace->pids);
-	free(trace->folders);
+	trace_drop_index(trace);
 	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++)
 		free(trace->renamed[i]);
 	if (trace->memory)

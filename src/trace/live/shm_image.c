@@ -110,13 +110,19 @@ static int leftover_open(const char *name)
 	return err;
 }
 
+static bool is_locked(int fd)
+{
+	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = RECOVERY};
+
+	return !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK;
+}
+
 /* One whose recorder lives. */
 static int living_open(const char *name)
 {
-	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_len = RECOVERY};
 	int fd = own_open(name, O_RDONLY);
 
-	if (fd < 0 || (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type == F_WRLCK))
+	if (fd < 0 || is_locked(fd))
 		return fd;
 	close(fd);
 	return -ENOENT;
@@ -376,6 +382,12 @@ int shm_image_watch(struct shm_image *image, const char *trace_path)
 	if (err)
 		shm_image_close(image);
 	return err;
+}
+
+bool shm_image_is_alive(const struct shm_image *image, bool *named)
+{
+	*named = !check_name(image->name, image->fd);
+	return is_locked(image->fd);
 }
 
 void shm_image_close(struct shm_image *image)

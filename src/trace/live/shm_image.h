@@ -80,6 +80,9 @@ int shm_image_peek(const char *name, enum shm_image_holder *holder);
  */
 int shm_image_watch(struct shm_image *image, const char *trace_path);
 
+/* Whether the recorder of a watched file is still at work; named: the file still has its name. */
+bool shm_image_is_alive(const struct shm_image *image, bool *named);
+
 /* The file stays if it is still named; see shm_image_unlink(). */
 void shm_image_close(struct shm_image *image);
 /* Takes the name from the file, if it still has it. */

@@ -446,6 +446,17 @@ struct trace_event *tables_event(const struct tables *tables, uint32_t event)
 	return table_entry_at(tables, TRACE_EVENTS, event);
 }
 
+bool tables_have_events(const struct tables *tables)
+{
+	const struct trace_event *event;
+	uint32_t nr = 0;
+
+	for (; (event = tables_event(tables, nr)); nr++)
+		if (event->unit != TRACE_CALLS && !event->base_period)
+			return false;
+	return nr;
+}
+
 struct trace_counter *tables_counter(const struct tables *tables, uint32_t counter)
 {
 	return table_entry_at(tables, TRACE_COUNTERS, counter);

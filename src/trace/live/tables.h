@@ -85,6 +85,8 @@ struct trace_counter *tables_add_counter(struct tables *tables);
 struct trace_event *tables_event(const struct tables *tables, uint32_t event);
 struct trace_stream *tables_stream(const struct tables *tables, uint32_t stream);
 struct trace_counter *tables_counter(const struct tables *tables, uint32_t counter);
+/* Whether the recorder got beyond setting up: there are events, and all have periods. */
+bool tables_have_events(const struct tables *tables);
 /* Module ids come from elsewhere (symbolize/module.h); the entry for this one, zeroed at first. */
 struct trace_module *tables_module(struct tables *tables, uint16_t id);
 

@@ -83,6 +83,15 @@ static inline void *table_entry_at(const struct tables *tables, enum trace_secti
 int tables_check_layout(struct tables *tables);
 int tables_check(const struct tables *tables);
 
+/*
+ * Empty tables with the layout of an image that a recorder is writing; from: the image, mapped. 0,
+ * -ENOMEM, -EBADMSG. tables_copy_update() copies what the recorder has now: all of it or what is
+ * new, as the copy of the arena does.
+ */
+struct arena_copy;
+int tables_copy_init(struct tables *to, struct tables *from);
+int tables_copy_update(struct tables *to, struct tables *from, struct arena_copy *arena);
+
 /* Memory for the first `size` bytes of a table; 0 or -errno. */
 int table_reserve(struct tables *tables, enum trace_section section, size_t size);
 /* A new zeroed entry behind the last, not counted yet; NULL: full, or memory was refused. */

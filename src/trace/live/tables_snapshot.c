@@ -6,38 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts are stored last, so what they count is whole. */
+/*
+ * Counts are stored last, so what they count is whole. Strings and members of communicators never
+ * change, so that new ones alone are copied.
+ */
 static void copy_section(struct tables *to, const struct tables *from, enum trace_section section)
 {
 	struct table_kind kind = table_kind(section);
-	uint32_t nr = __atomic_load_n(&from->header->nr[section], __ATOMIC_ACQUIRE);
+	uint32_t nr = __atomic_load_n(&from->header->nr[section], __ATOMIC_ACQUIRE), first = 0;
 
 	if (nr > kind.max)
 		nr = (uint32_t)kind.max;
-	if (nr)
-		memcpy(table_entry(to, section, 0), table_entry(from, section, 0),
-		       nr * kind.entry_size);
+	if (section == TRACE_STRINGS || section == TRACE_MEMBERS)
+		first = to->header->nr[section];
+	if (nr > first)
+		memcpy(table_entry(to, section, first), table_entry(from, section, first),
+		       (nr - first) * kind.entry_size);
 	to->header->nr[section] = nr;
 }
 
-/*
- * The buffer first: what its records refer to was in the tables before them. Its levels last: a
- * thread's place goes to another when the levels of its samples are closed.
- */
-static int copy_image(struct tables *to, struct tables *from)
-{
-	int err = hmb_snapshot(tables_arena(to), tables_ledger(to), tables_arena(from),
-	                       tables_budget(to), tables_ledger(from));
-
-	for (unsigned s = 0; !err && s < NR_TRACE_SECTIONS; s++)
-		if (table_kind(s).max)
-			copy_section(to, from, s);
-	if (!err)
-		hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
-	return err;
-}
-
-static int copy_living(struct tables *to, struct tables *from)
+int tables_copy_init(struct tables *to, struct tables *from)
 {
 	int err = shm_image_create(&to->image, from->image.size, NULL);
 
@@ -45,12 +33,40 @@ static int copy_living(struct tables *to, struct tables *from)
 		return err;
 	from->header = (void *)from->image.memory;
 	to->header = (void *)to->image.memory;
+	if (to->image.size < sizeof(*to->header))
+		return -EBADMSG;
 	memcpy(to->header, from->header, sizeof(*to->header));
 	err = tables_check_layout(to);
 	from->layout = to->layout;
-	if (!err)
-		err = copy_image(to, from);
-	return err ? err : tables_check(to);
+	memset(to->header->nr, 0, sizeof(to->header->nr));
+	return err;
+}
+
+/*
+ * The buffer first: what its records refer to was in the tables before them. Its levels last: a
+ * thread's place goes to another when the levels of its samples are closed.
+ */
+int tables_copy_update(struct tables *to, struct tables *from, struct arena_copy *arena)
+{
+	arena_copy_update(arena, tables_ledger(to), tables_ledger(from));
+	for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++)
+		if (table_kind(s).max)
+			copy_section(to, from, s);
+	hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
+	return tables_check(to);
+}
+
+static int copy_living(struct tables *to, struct tables *from)
+{
+	struct arena_copy *arena;
+	int err = tables_copy_init(to, from);
+
+	if (err)
+		return err;
+	arena = arena_copy_new(tables_arena(to), tables_arena(from), tables_budget(to));
+	err = arena ? tables_copy_update(to, from, arena) : -ENOMEM;
+	arena_copy_free(arena);
+	return err;
 }
 
 struct tables *tables_snapshot(const char *trace_path)
