@@ -31,7 +31,8 @@ struct symbolizer {
 	symbolizer_ask_fn *ask; /* NULL: all files */
 	void *ask_arg;
 	struct symbols_aside *aside; /* or NULL */
-	const char *shown;           /* the raw name that the texts were made of */
+	bool no_lines;
+	const char *shown; /* the raw name that the texts were made of */
 	bool shown_plt;
 	unsigned shown_languages;
 	unsigned languages; /* of which the name at hand may be */
@@ -73,6 +74,11 @@ void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void 
 {
 	symbolizer->ask = ask;
 	symbolizer->ask_arg = arg;
+}
+
+void symbolizer_leave_lines(struct symbolizer *symbolizer)
+{
+	symbolizer->no_lines = true;
 }
 
 int symbolizer_read_aside(struct symbolizer *symbolizer, symbolizer_go_on_fn *go_on, void *arg)
@@ -276,6 +282,17 @@ static void count_lineless(struct symbolizer_stats *stats, int err)
 		stats->lines_refused++;
 }
 
+static void read_lines(struct elf_names *names, const struct query *query)
+{
+	struct symbolizer_stats *stats = &query->symbolizer->counts.stats;
+
+	names->lines = lines_new(&names->image, &names->symbols, query->offsets, query->n);
+	if (names->lines)
+		stats->split_missing += lines_split_missing(names->lines);
+	else
+		count_lineless(stats, errno);
+}
+
 static int query_elf(const struct query *query, struct module *module)
 {
 	struct symbolizer *symbolizer = query->symbolizer;
@@ -286,11 +303,8 @@ static int query_elf(const struct query *query, struct module *module)
 		return 0;
 	err = elf_names_read(&names);
 	if (!err) {
-		names.lines = lines_new(&names.image, &names.symbols, query->offsets, query->n);
-		if (names.lines)
-			symbolizer->counts.stats.split_missing += lines_split_missing(names.lines);
-		else
-			count_lineless(&symbolizer->counts.stats, errno);
+		if (!symbolizer->no_lines)
+			read_lines(&names, query);
 		err = elf_names_tell(&names, query);
 	}
 	lines_free(names.lines);

@@ -39,6 +39,9 @@ void symbolizer_free(struct symbolizer *symbolizer);
 /* Calls `ask` before each file from now on. Code in files that it refuses has no names. */
 void symbolizer_ask(struct symbolizer *symbolizer, symbolizer_ask_fn *ask, void *arg);
 
+/* Reads no debug information from now on: functions have names, but no lines or inlined calls. */
+void symbolizer_leave_lines(struct symbolizer *symbolizer);
+
 /* Called now and then while names are read. Returns false to stop reading the file. */
 typedef bool symbolizer_go_on_fn(void *arg);
 

@@ -27,6 +27,9 @@ struct report_options {
 int report_text(FILE *to, const struct trace *trace, const char *name,
                 const struct report_options *options);
 int report_json(FILE *to, const struct trace *trace, const struct view_query *query);
+/* Writes its keys, without those of calls, into an object that was begun. */
+int report_json_keys(struct json_writer *json, const struct trace *trace,
+                     const struct view_query *query);
 
 /* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,

@@ -325,6 +325,8 @@ static void put_head(struct report_out *out)
 	put_warnings(out);
 	put_scaled(out);
 	json_number(&out->json, "wall_ns", shown_wall(profile));
+	if (out->query->interval)
+		json_number(&out->json, "interval_ns", out->query->interval);
 	if (event->unit == TRACE_NS)
 		json_number(&out->json, "cpu_time_ns", profile->total - profile->idle);
 	if (out->counters.nr)
@@ -402,22 +404,33 @@ static int put_events(struct report_out *out)
 	return err;
 }
 
-int report_json(FILE *to, const struct trace *trace, const struct view_query *query)
+int report_json_keys(struct json_writer *json, const struct trace *trace,
+                     const struct view_query *query)
 {
 	struct report_out *out = calloc(1, sizeof(*out));
 	int err;
 
 	if (!out)
 		return -ENOMEM;
-	out->json.to = to;
+	out->json = *json;
 	out->trace = trace;
 	out->query = query;
-	json_begin(&out->json, NULL);
 	err = put_events(out);
-	if (!err && job_has_calls(trace, query))
-		err = report_calls_json(&out->json, trace, query);
-	json_end(&out->json);
-	fputc('\n', to);
+	*json = out->json;
 	free(out);
+	return err;
+}
+
+int report_json(FILE *to, const struct trace *trace, const struct view_query *query)
+{
+	struct json_writer json = {.to = to};
+	int err;
+
+	json_begin(&json, NULL);
+	err = report_json_keys(&json, trace, query);
+	if (!err && job_has_calls(trace, query))
+		err = report_calls_json(&json, trace, query);
+	json_end(&json);
+	fputc('\n', to);
 	return err;
 }

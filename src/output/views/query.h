@@ -14,6 +14,7 @@ struct view_query {
 	bool per_thread;                   /* a table for every thread */
 	bool tree;                         /* call paths from the roots down, instead of a table */
 	const struct selection *selection; /* NULL: the whole run */
+	uint64_t interval;                 /* ns that it covers, for JSON of a live view; 0: none */
 	uint32_t limit;                    /* rows of a table; UINT32_MAX: all */
 	bool all;                          /* small branches of trees, too */
 	bool fold;            /* leave out rows of tables whose total is within their error */

@@ -126,14 +126,21 @@ static void take_run(struct live_trace *live)
 static void take_strings(struct live_trace *live)
 {
 	struct table strings = tables_section(live->to, TRACE_STRINGS);
-	size_t nr = LIVE_STRINGS + live->names.size;
 
 	if (strings.nr > live->nr_strings)
 		memcpy(live->strings + live->nr_strings,
 		       (const char *)strings.entries + live->nr_strings,
 		       strings.nr - live->nr_strings);
 	live->nr_strings = strings.nr;
-	live->trace.sections[TRACE_STRINGS] = section_of(live->strings, nr, 1);
+}
+
+static void take_names(struct live_trace *live)
+{
+	struct section *sections = live->trace.sections;
+
+	sections[TRACE_STRINGS] = section_of(live->strings, LIVE_STRINGS + live->names.size, 1);
+	sections[TRACE_SYMBOLS] =
+		section_of(live->names.symbols, live->names.nr, sizeof(struct trace_symbol));
 }
 
 static void take_bins(struct live_trace *live)
@@ -158,9 +165,8 @@ static void take_sections(struct live_trace *live)
 	take_run(live);
 	take_events(live);
 	take_strings(live);
+	take_names(live);
 	take_bins(live);
-	sections[TRACE_SYMBOLS] =
-		section_of(live->names.symbols, live->names.nr, sizeof(struct trace_symbol));
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -274,6 +280,7 @@ int live_trace_name(struct live_trace *live, const struct live_names *names)
 		return -ENOMEM;
 	memcpy(live->strings + LIVE_STRINGS, names->strings, names->size);
 	live->names = *names;
+	take_names(live);
 	return 0;
 }
 

@@ -54,7 +54,7 @@ struct live_names {
 	const char *strings; /* copied */
 	size_t size;
 };
-/* Gives names from the next update on. 0 or -ENOMEM. */
+/* Replaces all names at once. Strings of earlier names become others. 0 or -ENOMEM. */
 int live_trace_name(struct live_trace *live, const struct live_names *names);
 
 /* Bytes of the budget, of which bins take less. */

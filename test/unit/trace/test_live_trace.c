@@ -195,9 +195,10 @@ static void names_of_functions(void **state)
 	trace = live_trace_of(live);
 	assert_int_equal(trace_find_symbol(trace, (uint64_t)2 << 32 | 12), UINT32_MAX);
 	assert_int_equal(live_trace_name(live, &names), 0);
-	assert_int_equal(live_trace_update(live), 0);
 	symbol = trace_find_symbol(trace, (uint64_t)2 << 32 | 12);
 	assert_string_equal(trace_string(trace, trace_symbol(trace, symbol)->name), "second");
+	assert_int_equal(live_trace_update(live), 0);
+	assert_int_equal(trace_find_symbol(trace, (uint64_t)2 << 32 | 12), symbol);
 	same_as_written(&w, live);
 	live_trace_close(live);
 	world_close(&w);
