@@ -118,6 +118,37 @@ static inline unsigned call_part_fields(unsigned kind)
 	return kind < NR_CALL_PARTS ? fields[kind] : 0;
 }
 
+/* Tells what the bytes of a part are: how a part adds to the sums of its call. */
+enum part_moves {
+	PART_OUT = 1,     /* bytes were sent or written */
+	PART_IN = 2,      /* bytes were received or read; with PART_OUT it is bytes_in */
+	PART_COUNTED = 4, /* it is a message, or an access to a peer's memory */
+};
+
+/* Returns the moves of a kind. The beginning of a request moves nothing but messages to send. */
+static inline unsigned call_part_moves(unsigned kind)
+{
+	static const uint8_t moves[NR_CALL_PARTS] = {
+		[CALL_SEND] = PART_OUT | PART_COUNTED,
+		[CALL_SEND_POSTED] = PART_OUT | PART_COUNTED,
+		[CALL_PUT] = PART_OUT | PART_COUNTED,
+		[CALL_ATOMIC] = PART_OUT | PART_COUNTED,
+		[CALL_RECEIVE] = PART_IN | PART_COUNTED,
+		[CALL_RECEIVE_DONE] = PART_IN | PART_COUNTED,
+		[CALL_GET] = PART_IN | PART_COUNTED,
+		[CALL_COLLECTIVE] = PART_OUT | PART_IN,
+		[CALL_COLLECTIVE_DONE] = PART_OUT | PART_IN,
+		[CALL_WRITE] = PART_OUT,
+		[CALL_FILE_WRITE] = PART_OUT,
+		[CALL_WRITE_DONE] = PART_OUT,
+		[CALL_READ] = PART_IN,
+		[CALL_FILE_READ] = PART_IN,
+		[CALL_READ_DONE] = PART_IN,
+	};
+
+	return kind < NR_CALL_PARTS ? moves[kind] : 0;
+}
+
 /*
  * The latest requests that a thread's calls mention. The next request is expected to be one more.
  */

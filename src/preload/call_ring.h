@@ -1,7 +1,7 @@
 /*
  * The shared memory through which a target passes its calls to the recorder.
  *
- *     header | definitions ring | thread 0: ring | thread 1: ring | …
+ *     header | definitions ring | thread 0: ring | … | thread 0: sums | …
  *
  * Every process that makes instrumented calls has one, made by the recorder and sealed at its size,
  * so that nothing the target does can take it away under the recorder's hands. The target asks for
@@ -37,6 +37,11 @@
  *
  *     RING_LEFT      head word | ticks at entry | ticks when it was seen
  *
+ * Every call is also added to the sums of its thread, whether it is recorded, lost in a full ring,
+ * or not wanted. A row of the sums is for the calls of one region that exchanged messages with one
+ * peer, or with none. Rows are never removed while the thread lives; row 0 has the calls that found
+ * no row of their own.
+ *
  * The definitions ring, which all threads share under a lock of the process, says what the numbers
  * in records mean. A definition is there before the first record that uses it.
  *
@@ -60,7 +65,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  5
+#define RING_VERSION  6
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE 32
 #define RING_UNHEARD  "adaptrace-unheard" /* memfd that a process maps after asking in vain */
@@ -82,6 +87,9 @@
 #define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */
 #define RING_MAX_REGIONS      (1 << 16)
 #define RING_MAX_COMMS        (1 << 20)
+#define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
+#define RING_SMALL_SUMS       1024
+#define RING_GONE             UINT32_MAX /* closed: the recorder has ended */
 
 enum ring_clock {
 	RING_CLOCK_COUNTER,   /* ring_counter() */
@@ -113,9 +121,36 @@ enum ring_state { RING_FREE, RING_USED, RING_ENDED };
 #define RING_COMM_INTER    4
 #define RING_COMM_WORLD_ID 1
 
+/* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */
+struct ring_values {
+	uint64_t nr;
+	double sum, least, most, last;
+	uint64_t last_ticks;
+};
+
+enum ring_moved { RING_SENT, RING_BYTES, RING_RECEIVED, RING_BYTES_IN, NR_RING_MOVED };
+
+/* A row of the sums. Its first three members are its key, written before the row is counted. */
+struct ring_sum {
+	uint32_t region;
+	uint32_t comm; /* number of the communicator that peer is of; 0: unknown */
+	int32_t peer;  /* as in struct call_part; CALL_NO_PEER: of messages to several or unknown */
+	uint32_t unfinished; /* calls that the program left by a jump or an exception */
+	uint64_t calls;
+	uint64_t polls; /* calls that asked for something that was not there */
+	union {
+		struct {
+			uint64_t ticks, longest;       /* inside, all calls together; at most */
+			uint64_t moved[NR_RING_MOVED]; /* messages and bytes */
+		};
+		struct ring_values values; /* of regions of the kind RING_REGION_VALUE */
+	};
+};
+static_assert(sizeof(struct ring_sum) == 80, "shared with the target");
+
 struct ring_open {
-	uint64_t enter; /* ticks */
-	uint64_t region;
+	uint64_t enter;  /* ticks */
+	uint64_t region; /* below bit 32 */
 };
 
 /*
@@ -129,13 +164,14 @@ struct ring_ends {
 	                   makes it FREE again */
 	uint32_t tid;   /* as the target's PID namespace knows it */
 	uint32_t nr_open;
+	uint32_t nr_sums; /* rows that are in use */
 	_Alignas(64) uint64_t tail;
 };
 
 struct ring_process {
 	uint32_t version;   /* RING_VERSION */
 	uint32_t clock;     /* enum ring_clock */
-	uint32_t closed;    /* a bit for each call_class of which no more calls are wanted */
+	uint32_t closed;    /* a bit for each call_class of which no more records are wanted */
 	uint32_t pid;       /* as the target's PID namespace knows it */
 	uint64_t ahead;     /* ns that its RING_CLOCK_MONOTONIC is before the recorder's, modulo
 	                       2^64: it may be in a time namespace */
@@ -166,9 +202,23 @@ static inline size_t ring_offset(unsigned thread)
 
 #define RING_DEFINITIONS_OFFSET RING_HEADER_SIZE
 
+static inline uint32_t ring_max_sums(unsigned thread)
+{
+	return thread < RING_LARGE_THREADS ? RING_LARGE_SUMS : RING_SMALL_SUMS;
+}
+
+/* Returns where a thread's sums begin, in bytes from the start of the memory. */
+static inline size_t ring_sums_offset(unsigned thread)
+{
+	size_t large = thread < RING_LARGE_THREADS ? thread : RING_LARGE_THREADS;
+	size_t rows = large * RING_LARGE_SUMS + (thread - large) * RING_SMALL_SUMS;
+
+	return ring_offset(RING_MAX_THREADS) + rows * sizeof(struct ring_sum);
+}
+
 static inline size_t ring_memory_size(void)
 {
-	return ring_offset(RING_MAX_THREADS);
+	return ring_sums_offset(RING_MAX_THREADS);
 }
 
 /* The first word of a record: its size in words, this one included, and what it is about. */

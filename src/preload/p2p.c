@@ -156,13 +156,12 @@ static inline void put_at_once(struct visit *visit, enum request_kind kind,
 }
 
 /*
- * The kind stands for itself: where it is a constant, the request never needs memory. Calls that
- * end requests are point-to-point: when these are not wanted any more, nobody hears of the end.
+ * The kind is a parameter of its own: where it is a constant, the request never needs memory.
  */
 __attribute__((always_inline)) static inline void
 start(struct visit *visit, uint64_t handle, enum request_kind kind, struct request *request)
 {
-	bool done = handle_done(handle) || unlikely(process_closed(CLASS_POINT_TO_POINT));
+	bool done = handle_done(handle);
 
 	if (!done)
 		request->id = request_next_id();

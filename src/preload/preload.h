@@ -24,8 +24,6 @@
 /* Calls of such a function are moved out of the usual path, so that usual calls fetch less code. */
 #define RARE __attribute__((cold, noinline))
 
-#define ALL_CLASSES ((1U << NR_CALL_CLASSES) - 1)
-
 /* --- the process ------------------------------------------------------------------------------ */
 
 /* At least a page, as large as this processor's may be. */
@@ -71,10 +69,16 @@ static inline uint64_t process_ticks(void)
 	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : process_slow_ticks();
 }
 
-/* Whether calls of this class are not recorded any more. The process must be connected. */
-static inline bool process_closed(enum call_class class)
+/* Tells whether records of this class are wanted. The process must be connected. */
+static inline bool process_wants(enum call_class class)
 {
-	return __atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1;
+	return !(__atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1);
+}
+
+/* Tells whether the recorder has ended: not even sums are wanted. */
+static inline bool process_left_alone(const struct ring_process *shared)
+{
+	return __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == RING_GONE;
 }
 
 /* Connects to the recorder at the first call. Returns false if there is none. */
@@ -132,6 +136,9 @@ struct thread {
 	uint64_t made; /* the head word of the record that is being made, as far as it is */
 	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
+	struct ring_sum *sums;    /* its rows */
+	uint32_t nr_calls;        /* summed so far, modulo 2^32 */
+	uint32_t max_sums;        /* rows at most */
 	unsigned char status[64]; /* for programs that ignore it */
 	void *scratch;            /* see thread_scratch() */
 	size_t scratch_size;
@@ -275,9 +282,10 @@ static inline int64_t count_at(uintptr_t array, size_t i, bool large)
 
 /* --- open calls ------------------------------------------------------------------------------- */
 
-/* A ring for this thread, where calls of this class are wanted. */
-bool visit_wanted(struct thread *thread, enum call_class class);
-void thread_push(struct thread *thread, uint32_t region, uint64_t ticks);
+/* Takes a ring for this thread. Returns false if there is none, or the recorder has ended. */
+bool visit_wanted(struct thread *thread);
+/* The upper half of region is for the target alone; an MPI call has its class there. */
+void thread_push(struct thread *thread, uint64_t region, uint64_t ticks);
 void thread_pop(struct thread *thread);
 
 /* Instrumented calls around the one that is written, as its flags say it. */
@@ -294,13 +302,12 @@ static inline unsigned thread_depth(const struct thread *thread)
 /* A thread is busy with records, and in no call. */
 #define INSIDE_OWN 1
 
-/* Whether a call is nobody's concern, now. */
+/* Tells whether a call is neither recorded nor summed. */
 static inline bool visit_passes(enum mpi_call call)
 {
 	const struct ring_process *shared = process.shared;
 
-	return !mpi_call_bounds_world(call) && shared &&
-	       __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == ALL_CLASSES;
+	return !mpi_call_bounds_world(call) && shared && process_left_alone(shared);
 }
 
 /*

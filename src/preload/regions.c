@@ -33,7 +33,7 @@ static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 	if (!site || is_inside(thread))
 		return NULL;
 	thread->inside = INSIDE_OWN;
-	if (visit_wanted(thread, CLASS_USER)) {
+	if (visit_wanted(thread)) {
 		*region = region_number(site);
 		if (*region)
 			return thread;
@@ -58,7 +58,7 @@ static void write_call(struct thread *thread, uint32_t region, uint64_t from, ui
 {
 	thread_begin_record(thread, region, thread_depth(thread));
 	thread->idle = false;
-	thread_write(thread, from, to);
+	thread_write(thread, process_wants(CLASS_USER), from, to);
 }
 
 /*
@@ -124,7 +124,7 @@ static void value(struct adaptrace_site *site, double number)
 	thread_begin_record(thread, region, thread_depth(thread));
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
-	thread_write(thread, ticks, ticks);
+	thread_write(thread, process_wants(CLASS_USER), ticks, ticks);
 	thread->inside = 0;
 }
 

@@ -23,9 +23,11 @@ static bool take_ring(struct thread *thread, unsigned number)
 	struct ring_process *shared = process.shared;
 	struct ring_ends *ring = &shared->threads[number];
 	char *memory = (char *)shared + ring_offset(number);
+	char *sums = (char *)shared + ring_sums_offset(number);
+	size_t sums_size = ring_max_sums(number) * sizeof(struct ring_sum);
 
 	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) != RING_FREE ||
-	    !populate(memory, ring_words(number) * sizeof(uint64_t)))
+	    !populate(memory, ring_words(number) * sizeof(uint64_t)) || !populate(sums, sums_size))
 		return false;
 	thread->known = mmap(NULL, sizeof(*thread->known), PROT_READ | PROT_WRITE,
 	                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -40,6 +42,10 @@ static bool take_ring(struct thread *thread, unsigned number)
 	thread->head = ring->head;
 	thread->look = 0;
 	thread->nr_open = ring->nr_open = 0;
+	thread->sums = (struct ring_sum *)(void *)sums;
+	thread->max_sums = ring_max_sums(number);
+	thread->sums[0] = (struct ring_sum){.region = UINT32_MAX, .peer = CALL_NO_PEER};
+	ring->nr_sums = 1;
 	ring->tid = (uint32_t)syscall(SYS_gettid);
 	__atomic_store_n(&ring->state, RING_USED, __ATOMIC_RELEASE);
 	return true;

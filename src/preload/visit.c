@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-void thread_push(struct thread *thread, uint32_t region, uint64_t ticks)
+void thread_push(struct thread *thread, uint64_t region, uint64_t ticks)
 {
 	unsigned n = thread->nr_open++;
 
@@ -51,9 +51,9 @@ static inline bool have_ring(struct thread *thread)
 	return likely(thread->ring) || start_ring(thread);
 }
 
-bool visit_wanted(struct thread *thread, enum call_class class)
+bool visit_wanted(struct thread *thread)
 {
-	return have_ring(thread) && !process_closed(class);
+	return have_ring(thread) && !process_left_alone(process.shared);
 }
 
 /* --- calls that were left --------------------------------------------------------------------- */
@@ -112,7 +112,8 @@ static void end_left(struct thread *thread)
 	}
 	open = thread->open[n - 1];
 	thread->idle = false;
-	thread_write_left(thread, (uint32_t)open.region, open.enter, process_ticks());
+	thread_write_left(thread, process_wants((enum call_class)(open.region >> 32)),
+	                  (uint32_t)open.region, open.enter, process_ticks());
 }
 
 bool visit_was_left(struct thread *thread, uintptr_t frame)
@@ -165,15 +166,18 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	/* A signal handler that makes calls may come at any time, and finds the visit intact. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = (uintptr_t)visit;
-	if (unlikely(process_closed(info->class)) && !mpi_call_bounds_world(info->region))
-		return true;
 	if (info->handler->before && is_understood(info))
 		info->handler->before(visit, a);
 	visit->enter = process_ticks();
-	thread_push(thread, info->region, visit->enter);
+	thread_push(thread, info->region | (uint64_t)info->class << 32, visit->enter);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->recorded = true;
 	return true;
+}
+
+static inline bool is_wanted(const struct call_info *info)
+{
+	return likely(process_wants(info->class)) || mpi_call_bounds_world(info->region);
 }
 
 void visit_part_room(struct visit *visit)
@@ -181,7 +185,8 @@ void visit_part_room(struct visit *visit)
 	struct thread *thread = visit->thread;
 
 	thread->made |= (uint64_t)RING_CONTINUED << 24;
-	thread_write_slowly(thread, thread_hash_record(thread), visit->enter, visit->leave);
+	thread_write_slowly(thread, is_wanted(visit->info), thread_hash_record(thread),
+	                    visit->enter, visit->leave);
 	thread_begin_record(thread, visit->info->region, thread_depth(thread));
 }
 
@@ -206,7 +211,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	if (info->handler->after && is_understood(info) &&
 	    (likely(!result) || info->handler->always))
 		info->handler->after(visit, a);
-	thread_write(thread, visit->enter, visit->leave);
+	thread_write(thread, is_wanted(info), visit->enter, visit->leave);
 	thread->loss_counted = false;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = 0;

@@ -82,7 +82,6 @@ static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, ui
 	uint64_t gap = enter - thread->last, duration = leave - enter, *words;
 	bool fits = ring_fits_again(gap, duration);
 
-	thread->known->slots[slot].used = (uint32_t)thread->head;
 	words = reserve(thread, fits ? 1 : 3);
 	if (!words)
 		return false;
@@ -115,9 +114,10 @@ static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, ui
 static void become_known(const struct thread *thread, struct known_call *known)
 {
 	known->head = thread->made;
-	known->used = (uint32_t)thread->head;
+	known->told = false;
 	memset(known->parts, 0, FEW_WORDS * sizeof(*known->parts));
 	memcpy(known->parts, thread->parts, thread_part_words(thread) * sizeof(*known->parts));
+	known->nr_steps = thread_has_value(thread) ? 0 : (uint8_t)sums_find(thread, known->steps);
 }
 
 /* The call's slot in the row that begins here, or, where it has none, the one that rests longest.
@@ -125,7 +125,7 @@ static void become_known(const struct thread *thread, struct known_call *known)
 static unsigned find_slot(const struct thread *thread, unsigned first, bool *found)
 {
 	const struct known_call *slots = thread->known->slots;
-	uint32_t now = (uint32_t)thread->head;
+	uint32_t now = thread->nr_calls;
 	unsigned oldest = first;
 
 	*found = true;
@@ -140,31 +140,36 @@ static unsigned find_slot(const struct thread *thread, unsigned first, bool *fou
 }
 
 /*
- * A call that is not the last one of its hash. It takes a slot when it comes the second time, so
- * that those which never come again leave the others alone.
+ * Returns the slot of a call that is not the last one of its hash; 0: it has none. It takes one
+ * when it comes the second time, so that those which never come again leave the others alone.
  */
-static bool write_other(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave)
+static unsigned slot_of_other(struct thread *thread, uint64_t hash)
 {
 	uint32_t name = (uint32_t)(hash >> 20) | 1, *candidate; /* never 0: that means nobody */
 	unsigned first = 1 + (name >> 1) % ((RING_SLOTS - 1) / KNOWN_NEARBY) * KNOWN_NEARBY, slot;
 	bool found;
 
 	if (ring_head_parts(thread->made) > RING_SLOT_PARTS ||
-	    thread_part_words(thread) > RING_SLOT_WORDS)
-		return write_whole(thread, 0, enter, leave);
+	    thread_part_words(thread) > RING_SLOT_WORDS ||
+	    ring_head_flags(thread->made) & RING_CONTINUED)
+		return 0;
 	slot = find_slot(thread, first, &found);
 	candidate = &thread->known->slots[first + (name >> 16) % KNOWN_NEARBY].candidate;
 	if (!found && *candidate != name) {
 		*candidate = name;
-		return write_whole(thread, 0, enter, leave);
+		return 0;
 	}
 	thread->known->places[hash >> (64 - KNOWN_HASH_BITS)] = (uint8_t)slot;
-	if (found)
-		return write_again(thread, slot, enter, leave);
-	if (!write_whole(thread, slot, enter, leave))
-		return false;
-	become_known(thread, &thread->known->slots[slot]);
-	return true;
+	if (!found)
+		become_known(thread, &thread->known->slots[slot]);
+	return slot;
+}
+
+static unsigned slot_of(struct thread *thread, uint64_t hash)
+{
+	unsigned slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
+
+	return is_known(&thread->known->slots[slot], thread) ? slot : slot_of_other(thread, hash);
 }
 
 /* The recorder does not hear of the record: its requests are no more the last ones. */
@@ -179,19 +184,45 @@ static void undo_requests(struct thread *thread)
 	}
 }
 
-void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave)
+static bool write_in_slot(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
 {
-	unsigned slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
-	bool written = is_known(&thread->known->slots[slot], thread)
-	                       ? write_again(thread, slot, enter, leave)
-	                       : write_other(thread, hash, enter, leave);
+	struct known_call *known = &thread->known->slots[slot];
 
-	if (!written)
+	if (slot && known->told)
+		return write_again(thread, slot, enter, leave);
+	if (!write_whole(thread, slot, enter, leave))
+		return false;
+	known->told = slot;
+	return true;
+}
+
+/*
+ * Requests of records that are not wanted stay the last ones, so that such calls go on to be known.
+ * Records of their class will not be wanted again.
+ */
+void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint64_t enter,
+                         uint64_t leave)
+{
+	unsigned slot = slot_of(thread, hash);
+	struct known_call *known = &thread->known->slots[slot];
+
+	known->used = thread->nr_calls++;
+	if (slot && known->nr_steps)
+		sums_add_steps(thread, known->steps, known->nr_steps, leave - enter);
+	else
+		sums_add(thread, enter, leave);
+	if (wanted && !write_in_slot(thread, slot, enter, leave))
 		undo_requests(thread);
 }
 
-void thread_write_left(struct thread *thread, uint32_t region, uint64_t enter, uint64_t seen)
+void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,
+                       uint64_t seen)
 {
+	struct ring_sum *row = sums_region(thread, region);
+
+	row->unfinished++;
+	sums_add_time(thread, row, seen - enter);
 	thread->made = ring_head(RING_LEFT, 3, 0, thread_depth(thread), region);
-	write_whole(thread, 0, enter, seen);
+	if (wanted)
+		write_whole(thread, 0, enter, seen);
 }

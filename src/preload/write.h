@@ -6,13 +6,17 @@
 #define PRELOAD_WRITE_H
 
 #include "preload/preload.h"
+#include "preload/sums.h"
 
 /* A call that the recorder knows by its slot. */
 struct known_call {
 	uint64_t head;      /* 0: none */
-	uint32_t used;      /* where the thread's head was when it came last */
+	uint32_t used;      /* the thread's nr_calls when it came last */
 	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
+	bool told;          /* the recorder knows it, too */
+	uint8_t nr_steps;   /* 0: its sums need sums_add() */
 	uint64_t parts[RING_SLOT_WORDS];
+	struct sum_step steps[RING_SLOT_PARTS + 1];
 };
 
 /* A call may have any of so many slots in a row: those that come often find one. */
@@ -24,6 +28,7 @@ static_assert((RING_SLOTS - 1) % KNOWN_NEARBY == 0, "slots from 1 on are such ro
 struct known_calls {
 	struct known_call slots[RING_SLOTS];
 	uint8_t places[1 << KNOWN_HASH_BITS]; /* the slot that a call with this hash has */
+	uint16_t sum_places[SUM_PLACES];      /* rows of the sums by hash; 0: free */
 };
 
 /*
@@ -37,6 +42,12 @@ static inline void thread_begin_record(struct thread *thread, uint32_t region, u
 	thread->made = ring_head(RING_CALL, 3, 0, flags, region);
 	for (size_t i = 0; i < FEW_WORDS; i++)
 		thread->parts[i] = 0;
+}
+
+/* Tells whether the record is a value that the program gave. */
+static inline bool thread_has_value(const struct thread *thread)
+{
+	return thread_part_words(thread) && (thread->parts[0] & 0xff) == CALL_VALUE;
 }
 
 static inline bool is_known(const struct known_call *known, const struct thread *thread)
@@ -80,28 +91,34 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 }
 
 /*
- * Handles the rare cases of thread_write(): the first call of a kind, large times, and a ring that
- * may be full.
+ * Handles the rare cases of thread_write(): the first call of a kind, large times, a ring that may
+ * be full, and records that are not wanted.
  */
-RARE void thread_write_slowly(struct thread *thread, uint64_t hash, uint64_t enter, uint64_t leave);
+RARE void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint64_t enter,
+                              uint64_t leave);
 
 /* Writes the record of a call that was left by a jump or an exception. It contains no parts. */
-RARE void thread_write_left(struct thread *thread, uint32_t region, uint64_t enter, uint64_t seen);
+RARE void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,
+                            uint64_t seen);
 
-/* Writes the record that was prepared, or counts it as lost. */
-static inline void thread_write(struct thread *thread, uint64_t enter, uint64_t leave)
+/*
+ * Adds the record that was prepared to the sums and, where it is wanted, writes it or counts it as
+ * lost.
+ */
+static inline void thread_write(struct thread *thread, bool wanted, uint64_t enter, uint64_t leave)
 {
 	uint64_t hash = thread_hash_record(thread);
 	size_t slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
 	struct known_call *known = &thread->known->slots[slot];
 	uint64_t gap = enter - thread->last, duration = leave - enter;
 
-	if (unlikely(!ring_fits_again(gap, duration) || thread->head >= thread->look ||
-	             !is_known(known, thread))) {
-		thread_write_slowly(thread, hash, enter, leave);
+	if (unlikely(!wanted || !ring_fits_again(gap, duration) || thread->head >= thread->look ||
+	             !known->told || !known->nr_steps || !is_known(known, thread))) {
+		thread_write_slowly(thread, wanted, hash, enter, leave);
 		return;
 	}
-	known->used = (uint32_t)thread->head;
+	known->used = thread->nr_calls++;
+	sums_add_steps(thread, known->steps, known->nr_steps, duration);
 	thread->words[thread->head & thread->mask] = ring_again(1, (unsigned)slot, gap, duration);
 	publish(thread, 1, leave);
 }

@@ -6,7 +6,7 @@
 
 #include <sched.h>
 
-#define CALL_NS 60 /* that a recorded call takes; measured: 40 to 66 */
+#define CALL_NS 60 /* that a call takes, recorded or not; measured: 40 to 66 */
 #define USUAL_NS \
 	10000000 /* between two samples of a counter on a CPU that the program uses, at most */
 
@@ -76,7 +76,7 @@ static void note_cost(const struct session *s, struct trace_run *run)
 		.in_step = run->grid,
 		.off = run->p90_off,
 		.recorder = s->guard.all_beside_ns,
-		.calls = calls_cost(s),
+		.calls = s->calls ? CALL_NS * calls_summed(s->calls) : 0,
 		.nr_unsteered = (unsigned)run->unsteered_cpus,
 	};
 	struct program_cost cost;

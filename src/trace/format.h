@@ -45,6 +45,7 @@ enum trace_section {
 	TRACE_INSTRUMENTS,  /* struct trace_instrument */
 	TRACE_COUNTERS,     /* struct trace_counter; missing or empty: samples have no counters */
 	TRACE_SOURCE_FILES, /* struct trace_source_file, ascending by path; may be missing */
+	TRACE_CALL_SUMS,    /* struct trace_call_sum, one for each key; may be missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -136,9 +137,10 @@ struct trace_run {
 	uint64_t restarts;            /* of timers that were off the grid */
 	uint64_t unsteered_cpus;      /* where most samples were off the grid */
 	/* Cost of the recording for the program. */
-	uint64_t calls_cost;   /* ns that recorded calls took */
-	uint64_t one_cpu_cost; /* millionths of its time that each CPU lost */
-	uint64_t coupled_cost; /* the same, if its CPUs wait for each other */
+	uint64_t calls_cost;     /* ns that recorded calls took */
+	uint64_t one_cpu_cost;   /* millionths of its time that each CPU lost */
+	uint64_t coupled_cost;   /* the same, if its CPUs wait for each other */
+	uint64_t unsummed_calls; /* calls without sums: there was no room for more rows */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)
@@ -353,6 +355,34 @@ struct trace_process {
 	uint64_t offset_error; /* ns; 0: not merged; UINT64_MAX: real time told it */
 };
 static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
+
+/* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */
+struct trace_value_sum {
+	uint64_t nr;
+	double sum, least, most, last;
+	uint64_t last_time; /* ns */
+};
+
+/*
+ * Exact sums of calls of one thread and region that exchanged messages with one peer, or with none,
+ * whether the calls are stored or not. A call counts in the row of its first message; each message
+ * counts in the row of its peer.
+ */
+struct trace_call_sum {
+	uint32_t thread, region;
+	uint32_t comm; /* of peer; 0: unknown */
+	int32_t peer;  /* as in parts of calls; -1: none, or several */
+	uint64_t calls, unfinished;
+	union {
+		struct {
+			uint64_t polls; /* calls that asked for something that was not there */
+			uint64_t time, longest; /* ns */
+			uint64_t sent, bytes, received, bytes_in;
+		};
+		struct trace_value_sum values; /* of regions of class TRACE_VALUE */
+	};
+};
+static_assert(sizeof(struct trace_call_sum) == 88, "fixed by the format");
 
 enum trace_policy {
 	TRACE_POLICY_ALL,

@@ -67,6 +67,7 @@ const struct trace_region *trace_region(const struct trace *trace, uint32_t inde
 const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
+const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
 
 /* Whether the command begins with what was sampled instead of one, in brackets. */
 bool trace_names_scope(const struct trace_run *run);

@@ -437,3 +437,17 @@ const char *trace_region_name(const struct trace *trace, uint32_t region)
 
 	return entry && entry->name ? trace_string(trace, entry->name) : "[unknown]";
 }
+
+bool trace_calls_complete(const struct trace *trace)
+{
+	const struct trace_instrument *instrument;
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && (kind->floor || kind->stored != kind->taken))
+			return false;
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->lost)
+			return false;
+	return trace_has_calls(trace);
+}

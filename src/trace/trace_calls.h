@@ -53,6 +53,8 @@ struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thre
 int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);
+/* Tells whether it has some, and all that were made: of others, messages find wrong partners. */
+bool trace_calls_complete(const struct trace *trace);
 
 /* Returns the name of a region as the program or the file has it, or "[unknown]". */
 const char *trace_region_name(const struct trace *trace, uint32_t region);

@@ -25,6 +25,11 @@ const struct trace_instrument *trace_instrument(const struct trace *trace, uint3
 	return section_entry(&trace->sections[TRACE_INSTRUMENTS], index);
 }
 
+const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_CALL_SUMS], index);
+}
+
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote)
 {
 	const struct trace_comm *entry = trace_comm(trace, comm);

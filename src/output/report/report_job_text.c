@@ -82,18 +82,26 @@ static int put_calls(FILE *to, const struct job_text *job, uint32_t limit)
 	return 0;
 }
 
-/* Warns that sums are incomplete where calls were not stored. */
-static void put_completeness(FILE *to, const struct trace *trace)
+/* Reports whether sums have all calls, where not all are stored. */
+static void put_completeness(FILE *to, const struct trace *trace, bool exact)
 {
 	const struct trace_event *kind;
 
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
 			fprintf(to,
-			        "(%" PRIu64 " of %" PRIu64
+			        "(%s%" PRIu64 " of %" PRIu64
 			        " calls seen are stored; adaptrace info tells "
 			        "which, and from when to when)\n",
-			        kind->stored, kind->taken);
+			        exact ? "sums are of all calls; " : "", kind->stored, kind->taken);
+	if (exact && trace_run(trace)->unsummed_calls)
+		fprintf(to, "(%" PRIu64 " calls found no room in the sums)\n",
+		        trace_run(trace)->unsummed_calls);
+}
+
+static bool is_exact(const struct job_text *job)
+{
+	return call_sums_are_exact(job->of.trace, job->options->query.selection);
 }
 
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
@@ -105,7 +113,7 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 		put_title(to, options,
 		          "calls as they were recorded, with exact times; the table above is from "
 		          "samples alone");
-		put_completeness(to, trace);
+		put_completeness(to, trace, is_exact(&job));
 		err = put_calls(to, &job,
 		                options->query.limit < FEW_CALLS ||
 		                                options->query.limit == UINT32_MAX
@@ -117,11 +125,13 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 }
 
 /* Where all were dropped, zeros would say that there were none. */
-static bool knows_calls(const struct trace *trace)
+static bool knows_calls(const struct job_text *job)
 {
 	const struct trace_event *kind;
 
-	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+	if (is_exact(job))
+		return true;
+	for (uint32_t i = 0; (kind = trace_kind(job->of.trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
 			return true;
 	return false;
@@ -132,14 +142,14 @@ static bool knows_calls(const struct trace *trace)
 static void put_ranks(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
-	bool calls = knows_calls(job->of.trace);
+	bool calls = knows_calls(job);
 	struct table table = {.columns = rank_columns(calls), .unit = job_unit(&job->of), .to = to};
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
 	                  "their exact time, and what they sent, from calls"
 	                : "ranks: what was sampled, and its share in MPI");
-	put_completeness(to, job->of.trace);
+	put_completeness(to, job->of.trace, is_exact(job));
 	if (!options->style.quiet)
 		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.rows.nr && i < options->query.limit; i++)
@@ -390,7 +400,7 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 	}
 	if (!err && trace_has_calls(trace)) {
 		put_title(to, options, "calls as they were recorded, with exact times");
-		put_completeness(to, trace);
+		put_completeness(to, trace, is_exact(&job));
 		err = put_calls(to, &job, options->query.limit);
 	}
 	if (!err)

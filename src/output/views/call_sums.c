@@ -10,7 +10,8 @@
 
 /* --- between ranks ---------------------------------------------------------------------------- */
 
-static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t bytes)
+static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t messages,
+                    uint64_t bytes)
 {
 	uint64_t key = (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
 	uint32_t number = map64_number(&sums->link_by_ranks, key);
@@ -20,22 +21,21 @@ static int add_link(struct call_sums *sums, int32_t from, int32_t to, uint64_t b
 	if (number >= sums->nr_links &&
 	    ARRAY_ADD(sums->links, sums->nr_links, (struct call_link){from, to, 0, 0}))
 		return -ENOMEM;
-	sums->links[number].messages++;
+	sums->links[number].messages += messages;
 	sums->links[number].bytes += bytes;
 	return 0;
 }
 
-static int add_message(struct call_sums *sums, int32_t rank, const struct call_part *part)
+/* reads: the peer's memory was read, so that the bytes came from there. */
+static int add_messages(struct call_sums *sums, int32_t rank, int32_t peer, bool reads,
+                        uint64_t messages, uint64_t bytes)
 {
-	int32_t peer = trace_peer(sums->trace, part->comm, part->peer);
-
 	if (rank < 0 || peer < 0) {
-		sums->messages_elsewhere++;
-		sums->bytes_elsewhere += part->bytes;
+		sums->messages_elsewhere += messages;
+		sums->bytes_elsewhere += bytes;
 		return 0;
 	}
-	return part->kind == CALL_GET ? add_link(sums, peer, rank, part->bytes)
-	                              : add_link(sums, rank, peer, part->bytes);
+	return add_link(sums, reads ? peer : rank, reads ? rank : peer, messages, bytes);
 }
 
 /* --- one call --------------------------------------------------------------------------------- */
@@ -59,40 +59,17 @@ static void add_value(struct value_sum *sum, double value, uint64_t time)
 
 static void add_part(struct call_sum *sum, const struct call_part *part, uint64_t time)
 {
-	switch (part->kind) {
-	case CALL_SEND:
-	case CALL_SEND_POSTED:
-	case CALL_PUT:
-	case CALL_ATOMIC:
-		sum->sent++;
-		sum->bytes += part->bytes;
-		break;
-	case CALL_WRITE:
-	case CALL_FILE_WRITE:
-	case CALL_WRITE_DONE:
-		sum->bytes += part->bytes;
-		break;
-	case CALL_RECEIVE:
-	case CALL_RECEIVE_DONE:
-	case CALL_GET:
-		sum->received++;
-		sum->bytes_in += part->bytes;
-		break;
-	case CALL_READ:
-	case CALL_FILE_READ:
-	case CALL_READ_DONE:
-		sum->bytes_in += part->bytes;
-		break;
-	case CALL_COLLECTIVE:
-	case CALL_COLLECTIVE_DONE:
-		sum->bytes += part->bytes;
-		sum->bytes_in += part->bytes_in;
-		break;
-	case CALL_VALUE:
+	unsigned moves = call_part_moves(part->kind);
+
+	if (part->kind == CALL_VALUE)
 		add_value(&sum->values, call_part_value(part), time);
-		break;
-	default:
-		break;
+	if (moves & PART_OUT) {
+		sum->sent += !!(moves & PART_COUNTED);
+		sum->bytes += part->bytes;
+	}
+	if (moves & PART_IN) {
+		sum->received += !!(moves & PART_COUNTED);
+		sum->bytes_in += moves & PART_OUT ? part->bytes_in : part->bytes;
 	}
 }
 
@@ -111,8 +88,13 @@ static void add_call(struct call_sum *sum, const struct call *call)
 
 static bool is_message(unsigned kind)
 {
-	return kind == CALL_SEND || kind == CALL_SEND_POSTED || kind == CALL_PUT ||
-	       kind == CALL_GET || kind == CALL_ATOMIC;
+	return kind == CALL_GET ||
+	       (call_part_moves(kind) & (PART_OUT | PART_COUNTED)) == (PART_OUT | PART_COUNTED);
+}
+
+static int32_t rank_of(const struct rank_rows *rows, uint32_t row)
+{
+	return row == RANK_NONE ? -1 : rows->rows[row].rank;
 }
 
 static int add(struct call_sums *sums, const struct rank_rows *rows, const struct call *call)
@@ -128,10 +110,111 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 		return 0;
 	if (row != RANK_NONE)
 		add_call(&sums->ranks[row], call);
-	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
-		if (is_message(call->parts[i].kind))
-			err = add_message(sums, row == RANK_NONE ? -1 : rows->rows[row].rank,
-			                  &call->parts[i]);
+	for (uint32_t i = 0; i < call->nr_parts && !err; i++) {
+		const struct call_part *part = &call->parts[i];
+
+		if (is_message(part->kind))
+			err = add_messages(sums, rank_of(rows, row),
+			                   trace_peer(sums->trace, part->comm, part->peer),
+			                   part->kind == CALL_GET, 1, part->bytes);
+	}
+	return err;
+}
+
+static int add_stored(struct call_sums *sums, const struct rank_rows *rows)
+{
+	struct call_walk *walk = call_walk_new(sums->trace);
+	struct trace_call call;
+	int got;
+
+	if (!walk)
+		return -errno;
+	while ((got = call_walk_next(walk, &call)) == 1) {
+		int err = add(sums, rows, &call.call);
+
+		if (err) {
+			got = err;
+			break;
+		}
+	}
+	call_walk_free(walk);
+	return got;
+}
+
+/* --- exact sums ------------------------------------------------------------------------------- */
+
+static void join_values(struct value_sum *to, const struct trace_value_sum *from)
+{
+	if (!from->nr)
+		return;
+	if (!to->nr || from->least < to->least)
+		to->least = from->least;
+	if (!to->nr || from->most > to->most)
+		to->most = from->most;
+	if (!to->nr || from->last_time >= to->last_time) {
+		to->last = from->last;
+		to->last_time = from->last_time;
+	}
+	to->sum += from->sum;
+	to->nr += from->nr;
+}
+
+static void join_sum(struct call_sum *to, const struct trace_call_sum *from, bool values)
+{
+	to->calls += from->calls;
+	to->unfinished += from->unfinished;
+	if (values) {
+		join_values(&to->values, &from->values);
+		return;
+	}
+	to->polls += from->polls;
+	to->time += from->time;
+	if (from->longest > to->longest)
+		to->longest = from->longest;
+	to->sent += from->sent;
+	to->bytes += from->bytes;
+	to->received += from->received;
+	to->bytes_in += from->bytes_in;
+}
+
+static int join_links(struct call_sums *sums, const struct trace_call_sum *sum, int32_t rank,
+                      bool one_sided)
+{
+	int32_t peer = trace_peer(sums->trace, sum->comm, sum->peer);
+	int err = 0;
+
+	if (sum->sent)
+		err = add_messages(sums, rank, peer, false, sum->sent, sum->bytes);
+	if (!err && one_sided && sum->received)
+		err = add_messages(sums, rank, peer, true, sum->received, sum->bytes_in);
+	return err;
+}
+
+static int join(struct call_sums *sums, const struct rank_rows *rows,
+                const struct trace_call_sum *sum)
+{
+	const struct trace_region *region = trace_region(sums->trace, sum->region);
+	const struct selection *selection = sums->selection;
+	uint32_t row = rank_row(rows, sum->thread);
+
+	if (!region || (selection && !thread_filter_has(selection->filter, sum->thread)))
+		return 0;
+	join_sum(&sums->regions[sum->region], sum, region->region_class == TRACE_VALUE);
+	if (!trace_region_is_mpi(region->region_class))
+		return 0;
+	if (row != RANK_NONE)
+		join_sum(&sums->ranks[row], sum, false);
+	return join_links(sums, sum, rank_of(rows, row),
+	                  region->region_class == TRACE_MPI_ONE_SIDED);
+}
+
+static int join_all(struct call_sums *sums, const struct rank_rows *rows)
+{
+	const struct trace_call_sum *sum;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && (sum = trace_call_sum(sums->trace, i)); i++)
+		err = join(sums, rows, sum);
 	return err;
 }
 
@@ -144,12 +227,16 @@ static int compare_links(const void *a, const void *b)
 	return ORDER(x->from, y->from) ?: ORDER(x->to, y->to);
 }
 
+bool call_sums_are_exact(const struct trace *trace, const struct selection *selection)
+{
+	return trace_nr(trace, TRACE_CALL_SUMS) &&
+	       (!selection || (!selection->from && selection->to == UINT64_MAX));
+}
+
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
                    const struct selection *selection)
 {
-	struct call_walk *walk;
-	struct trace_call call;
-	int got = 0;
+	int err;
 
 	*sums = (struct call_sums){.trace = trace, .selection = selection};
 	sums->nr_regions = trace_nr(trace, TRACE_REGIONS);
@@ -157,20 +244,12 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
 	sums->ranks = calloc(rows->nr + 1UL, sizeof(*sums->ranks));
 	if (!sums->regions || !sums->ranks)
 		return -ENOMEM;
-	walk = call_walk_new(trace);
-	if (!walk)
-		return -errno;
-	while ((got = call_walk_next(walk, &call)) == 1) {
-		int err = add(sums, rows, &call.call);
-
-		if (err) {
-			got = err;
-			break;
-		}
-	}
-	call_walk_free(walk);
+	/* Stored calls know more peers than there are rows for. */
+	err = call_sums_are_exact(trace, selection) && !trace_calls_complete(trace)
+	              ? join_all(sums, rows)
+	              : add_stored(sums, rows);
 	ARRAY_SORT(sums->links, sums->nr_links, compare_links);
-	return got;
+	return err;
 }
 
 void call_sums_fini(struct call_sums *sums)

@@ -1,4 +1,8 @@
-/* Sums of the stored calls of a trace: by region, by rank, and between ranks. */
+/*
+ * Sums of the calls of a trace: by region, by rank, and between ranks. Where calls are missing,
+ * they are the exact sums that the targets kept, if the trace has them. Those cover the whole run:
+ * where a part of the time is selected, and in older traces, the stored calls are summed.
+ */
 #ifndef OUTPUT_VIEWS_CALL_SUMS_H
 #define OUTPUT_VIEWS_CALL_SUMS_H
 
@@ -17,6 +21,7 @@ struct value_sum {
 /* Messages are those between two: collectives and files have bytes alone. */
 struct call_sum {
 	uint64_t calls, unfinished;
+	uint64_t polls;           /* calls that asked in vain; 0 where stored calls are summed */
 	uint64_t time, longest;   /* ns */
 	uint64_t sent, received;  /* messages, one-sided accesses */
 	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
@@ -39,8 +44,13 @@ struct call_sums {
 	const struct selection *selection;
 };
 
-/* Goes through all calls of the part: of its threads, entered in its time. 0, -ENOMEM, -EBADMSG; to
- * be given to call_sums_fini() in either case. */
+/* Tells whether all calls of the selection are summed, and not only the stored ones. */
+bool call_sums_are_exact(const struct trace *trace, const struct selection *selection);
+
+/*
+ * Sums the calls of the selected threads that were entered in the selected time. Returns 0, -ENOMEM
+ * or -EBADMSG. call_sums_fini() must be called in any case.
+ */
 int call_sums_init(struct call_sums *sums, const struct trace *trace, const struct rank_rows *rows,
                    const struct selection *selection);
 void call_sums_fini(struct call_sums *sums);

@@ -124,6 +124,7 @@ static void end_process(struct calls *calls, unsigned i, uint64_t time)
 	calls_clock_read(&calls->clock);
 	now = ring_ticks(RING_CLOCK_MONOTONIC);
 	calls_process_end(process, time < now ? time : now, &calls->put.sink);
+	calls_process_close(process, RING_GONE);
 	calls->lost_ended += calls_process_lost(process);
 	calls->malformed_ended += process->malformed;
 	calls_process_free(process);
@@ -325,6 +326,15 @@ static uint64_t nr_lost(const struct calls *calls)
 	return lost;
 }
 
+static void read_sums(struct calls *calls)
+{
+	calls_clock_read(&calls->clock);
+	calls_put_forget(&calls->put);
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_sum(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
+		                  &calls->put.sink);
+}
+
 void calls_progress(struct calls *calls)
 {
 	struct trace_instrument *instrument =
@@ -332,9 +342,15 @@ void calls_progress(struct calls *calls)
 
 	if (!instrument)
 		return;
+	read_sums(calls);
 	/* Once some went, at no time are all there. */
 	instrument->to = calls->floor ? instrument->from : ring_ticks(RING_CLOCK_MONOTONIC);
 	instrument->lost = nr_lost(calls);
+}
+
+uint64_t calls_summed(const struct calls *calls)
+{
+	return calls->names.nr_summed;
 }
 
 uint64_t calls_nr_processes(const struct calls *calls)

@@ -68,6 +68,9 @@ void calls_end(struct calls *calls);
 /* Updates the description of the calls in the trace. */
 void calls_progress(struct calls *calls);
 
+/* Returns how many calls the sums in the trace have. */
+uint64_t calls_summed(const struct calls *calls);
+
 /* Returns how many processes have connected. */
 uint64_t calls_nr_processes(const struct calls *calls);
 /*

@@ -131,3 +131,14 @@ uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks)
 		return point->ns;
 	return point->ns + (uint64_t)((double)(ticks - point->ticks) * point->rate);
 }
+
+double calls_clock_rate(const struct calls_clock *clock)
+{
+	const struct calls_point *first = clock->points, *last = &clock->points[clock->nr - 1];
+
+	if (clock->source == RING_CLOCK_MONOTONIC)
+		return 1;
+	if (clock->nr < 2)
+		return 0;
+	return (double)(last->ns - first->ns) / (double)(last->ticks - first->ticks);
+}

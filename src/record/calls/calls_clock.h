@@ -33,6 +33,9 @@ void calls_clock_read(struct calls_clock *clock);
  */
 uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
 
+/* Returns the ns of a tick, on average over the whole recording; 0: it is unknown yet. */
+double calls_clock_rate(const struct calls_clock *clock);
+
 /*
  * Converts many times faster: it covers the ticks since the last but one point and is valid until
  * the next reading.

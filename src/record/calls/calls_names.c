@@ -17,6 +17,7 @@ void calls_names_fini(struct calls_names *names)
 {
 	map64_fini(&names->regions);
 	map64_fini(&names->comms);
+	map64_fini(&names->sums);
 }
 
 uint32_t calls_names_fixed(struct calls_names *names, uint32_t number)
@@ -71,4 +72,54 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
 	}
 	map64_add(&names->comms, key, index);
 	return index;
+}
+
+/* --- sums ------------------------------------------------------------------------------------- */
+
+#define SUM_PEER_BITS 18
+
+static_assert(TABLES_MAX_THREADS == 1 << 16 && TABLES_MAX_REGIONS == 1 << 14 &&
+                      TABLES_MAX_COMMS == 1 << 16,
+              "a sum's key has 64 bits");
+
+/* Peers from -3 on, which fit in the key. */
+static bool peer_fits(int32_t peer)
+{
+	return peer >= CALL_ROOT_NEAR && peer < (1 << SUM_PEER_BITS) + CALL_ROOT_NEAR;
+}
+
+static uint64_t sum_key(uint32_t thread, uint32_t region, uint32_t comm, int32_t peer)
+{
+	return (uint64_t)thread << 48 | (uint64_t)region << 34 | (uint64_t)comm << SUM_PEER_BITS |
+	       (uint32_t)(peer - CALL_ROOT_NEAR);
+}
+
+static uint32_t find_sum(struct calls_names *names, uint32_t thread, uint32_t region, uint32_t comm,
+                         int32_t peer)
+{
+	const struct trace_call_sum sum = {
+		.thread = thread, .region = region, .comm = comm, .peer = peer};
+	uint64_t key = sum_key(thread, region, comm, peer);
+	uint32_t index = map64_get(&names->sums, key);
+
+	if (index != UINT32_MAX)
+		return index;
+	if (peer != CALL_NO_PEER && names->sums.nr >= TABLES_MAX_CALL_SUMS / 2)
+		return UINT32_MAX;
+	index = tables_add_call_sum(names->tables, &sum);
+	if (index != UINT32_MAX)
+		map64_add(&names->sums, key, index);
+	return index;
+}
+
+struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t thread, uint32_t region,
+                                       uint32_t comm, int32_t peer)
+{
+	uint32_t index = UINT32_MAX;
+
+	if (peer_fits(peer))
+		index = find_sum(names, thread, region, comm, peer);
+	if (index == UINT32_MAX)
+		index = find_sum(names, thread, region, 0, CALL_NO_PEER);
+	return tables_call_sum(names->tables, index);
 }

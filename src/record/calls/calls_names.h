@@ -15,6 +15,8 @@ struct calls_names {
 	struct tables *tables;
 	uint32_t fixed[RING_USER_REGIONS]; /* regions; NO_ENTRY: not used yet */
 	struct map64 regions, comms;       /* entries by content */
+	struct map64 sums;                 /* entries by their keys */
+	uint64_t nr_summed;                /* calls in all sums */
 	uint32_t nr_alike;  /* last number given to a slot's calls; see struct call */
 	bool refused_comms; /* a communicator found no room */
 };
@@ -35,5 +37,12 @@ uint32_t calls_names_region(struct calls_names *names, const char *name, uint32_
  */
 uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *comm,
                           const uint32_t *members);
+
+/*
+ * Returns the trace's sum for a thread, region and peer, or NULL if there is no room. Where there
+ * is little room, all peers share one.
+ */
+struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t thread, uint32_t region,
+                                       uint32_t comm, int32_t peer);
 
 #endif

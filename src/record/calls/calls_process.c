@@ -2,6 +2,7 @@
 
 #include "record/calls/call_libraries.h"
 #include "record/calls/calls_ring.h"
+#include "record/calls/calls_sums.h"
 #include "record/calls/calls_thread.h"
 #include "perf/machine/machine.h"
 #include "base/array.h"
@@ -74,6 +75,8 @@ void calls_process_free(struct calls_process *process)
 	munmap(process->shared, ring_memory_size());
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		free(process->threads[i]);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		free(process->sums[i].seen);
 	free(process->coming.members);
 	free(process->regions);
 	free(process->comms);
@@ -313,6 +316,13 @@ void calls_process_read(struct calls_process *process, uint64_t now, const struc
 		if (process->heads[i] != process->shared->threads[i].tail ||
 		    process->shared->threads[i].state == RING_ENDED)
 			calls_thread_read(process, i, now, sink);
+}
+
+void calls_process_sum(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
+{
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		if (process->shared->threads[i].state != RING_FREE)
+			calls_sums_read(process, i, now, sink);
 }
 
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink)

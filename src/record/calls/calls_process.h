@@ -11,6 +11,13 @@
 
 #include <sys/types.h>
 
+/* How far the sums of a thread are in the trace. */
+struct calls_sums {
+	struct ring_sum *seen; /* rows as they were read last */
+	uint32_t nr;
+	uint32_t thread; /* of the trace, + 1; 0: unknown */
+};
+
 struct calls_process {
 	pid_t pid;
 	int pidfd;
@@ -23,6 +30,7 @@ struct calls_process {
 	uint64_t definitions; /* head of the definitions, as read for this round */
 	uint64_t heads[RING_MAX_THREADS];
 	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read from it yet */
+	struct calls_sums sums[RING_MAX_THREADS];
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
@@ -52,6 +60,11 @@ struct calls_sink {
 	              const struct call_requests *last, struct call_run *run);
 	void (*end)(void *arg, const struct call_run *run);
 	void *arg;
+	/*
+	 * Returns the trace's thread for sums of calls; UINT32_MAX: it is unknown. NULL: no sums
+	 * are wanted.
+	 */
+	uint32_t (*thread)(void *arg, struct calls_process *process, pid_t tid, uint64_t time);
 };
 
 /*
@@ -74,6 +87,24 @@ void calls_process_read(struct calls_process *process, uint64_t now, const struc
  * not return end at `now`.
  */
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
+
+/* Takes what the process's sums have grown by into the trace. */
+void calls_process_sum(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
+
+/* Returns the trace's entry for a number of the process; NO_ENTRY: none so far. */
+static inline uint32_t calls_process_region(const struct calls_process *process, uint32_t number)
+{
+	if (number < RING_USER_REGIONS)
+		return calls_names_fixed(process->names, number);
+	number -= RING_USER_REGIONS;
+	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
+}
+
+/* The same for a communicator; 0: unknown. */
+static inline uint32_t calls_process_comm(const struct calls_process *process, uint32_t number)
+{
+	return number < process->nr_comms ? process->comms[number] : 0;
+}
 
 /* Returns how many calls were lost so far because a ring was full. */
 uint64_t calls_process_lost(const struct calls_process *process);

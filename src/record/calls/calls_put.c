@@ -53,6 +53,11 @@ static inline void note_stored(struct calls_put *put, uint32_t thread, unsigned 
 	put->stored_level = level;
 }
 
+static uint32_t thread_of_sums(void *arg, struct calls_process *process, pid_t tid, uint64_t time)
+{
+	return find_thread(arg, process, tid, time);
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
@@ -106,7 +111,7 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 	bool runs = config->policy == TRACE_POLICY_ALL;
 
 	*put = (struct calls_put){
-		.sink = {put_call, runs ? begin_run : NULL, end_run, put},
+		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums},
 		.config = *config,
 		.stored_thread = NO_THREAD,
 	};

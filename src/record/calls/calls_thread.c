@@ -1,6 +1,7 @@
 #include "record/calls/calls_thread.h"
 
 #include "record/calls/calls_ring.h"
+#include "record/calls/calls_sums.h"
 #include "hmb/call_run.h"
 #include "preload/mpi_calls.h"
 
@@ -43,19 +44,6 @@ struct reader {
 	pid_t tid;
 	const struct calls_sink *sink;
 };
-
-static uint32_t region_entry(struct calls_process *process, uint32_t number)
-{
-	if (number < RING_USER_REGIONS)
-		return calls_names_fixed(process->names, number);
-	number -= RING_USER_REGIONS;
-	return number < process->nr_regions ? process->regions[number] : NO_ENTRY;
-}
-
-static uint32_t comm_entry(const struct calls_process *process, uint32_t number)
-{
-	return number < process->nr_comms ? process->comms[number] : 0;
-}
 
 /* The trace says when a rank was up. */
 static void note_world(struct calls_process *process, uint32_t number, const struct call *call)
@@ -131,7 +119,7 @@ static int decode_parts(const struct calls_process *process, const uint64_t *rec
 			return -1;
 		*part = (struct call_part){
 			.kind = (uint8_t)kind,
-			.comm = comm_entry(process, record[at] >> 8 & 0xffffff),
+			.comm = calls_process_comm(process, record[at] >> 8 & 0xffffff),
 			.peer = (int32_t)(record[at] >> 32),
 		};
 		at++;
@@ -205,7 +193,7 @@ static void read_whole(const struct reader *reader, const uint64_t *record, size
 	unsigned slot = ring_head_slot(record[0]);
 	int nr_parts = nr >= 3 ? decode_parts(reader->process, record, nr, parts) : -1;
 	struct call call = {
-		.region = region_entry(reader->process, number),
+		.region = calls_process_region(reader->process, number),
 		.flags = ring_head_record(record[0]) == RING_LEFT      ? CALL_UNFINISHED
 	                 : ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED
 	                                                               : 0,
@@ -390,7 +378,7 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 			.enter = calls_clock_ns(process->clock,
 		                                __atomic_load_n(&open->enter, __ATOMIC_RELAXED)),
 			.leave = now,
-			.region = region_entry(process, region),
+			.region = calls_process_region(process, region),
 			.flags = CALL_UNFINISHED,
 			.depth = n - 1,
 		};
@@ -398,8 +386,10 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 		if (call.region == NO_ENTRY || call.enter > now)
 			continue;
 		sink->put(sink->arg, process, (pid_t)ring->tid, region, &call);
+		calls_sums_add_unfinished(process, thread, call.region, now - call.enter, sink);
 	}
 	ring->nr_open = 0;
+	calls_sums_end(process, thread, now, sink);
 }
 
 static bool have_thread(struct calls_process *process, unsigned thread)

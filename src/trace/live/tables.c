@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 4
+#define IMAGE_VERSION 5
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 #define ARENA_START   ((size_t)1 << 20)  /* enough bins to work with */
@@ -41,6 +41,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_OWNERS] = {sizeof(uint32_t), TABLES_MAX_THREADS},
 		[TRACE_INSTRUMENTS] = {sizeof(struct trace_instrument), TABLES_MAX_EVENTS},
 		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
+		[TRACE_CALL_SUMS] = {sizeof(struct trace_call_sum), TABLES_MAX_CALL_SUMS},
 	};
 
 	return kinds[section];

@@ -3,7 +3,8 @@
  * a killed recorder. One file holds them together with the arena of the buffer:
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
- *     regions | communicators | members | processes | owners | instruments | counters | arena
+ *     regions | communicators | members | processes | owners | instruments | counters | sums of
+ *     calls | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -32,6 +33,7 @@
 #define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
 #define TABLES_MAX_PROCESSES (1 << 16)
 #define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
+#define TABLES_MAX_CALL_SUMS (1 << 18)
 
 struct tables;
 
@@ -132,7 +134,11 @@ uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
 uint64_t tables_comm_key(const struct trace_comm *comm, const uint32_t *members);
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);
 uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
+/* Keeps the slot of the sum's thread, even if nothing of it is stored. */
+uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum);
 /* NULL: there is no such entry. */
+struct trace_region *tables_region(const struct tables *tables, uint32_t region);
+struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
 struct trace_process *tables_process(const struct tables *tables, uint32_t process);
 struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);

@@ -68,6 +68,23 @@ uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrum
 	return add_copy(tables, TRACE_INSTRUMENTS, instrument);
 }
 
+uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum)
+{
+	if (sum->thread < TABLES_MAX_THREADS)
+		tables->threads.states[sum->thread].summed = true;
+	return add_copy(tables, TRACE_CALL_SUMS, sum);
+}
+
+struct trace_region *tables_region(const struct tables *tables, uint32_t region)
+{
+	return table_entry_at(tables, TRACE_REGIONS, region);
+}
+
+struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum)
+{
+	return table_entry_at(tables, TRACE_CALL_SUMS, sum);
+}
+
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm)
 {
 	return table_entry_at(tables, TRACE_COMMS, comm);

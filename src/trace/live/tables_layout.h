@@ -29,6 +29,7 @@ struct layout {
 /* The state that decides when a thread's slot may be given to another task. */
 struct thread_state {
 	uint8_t top[TABLES_MAX_EVENTS]; /* highest level stored + 1; 0: none of this kind */
+	bool summed;                    /* sums of calls refer to it */
 };
 
 struct threads {

@@ -36,12 +36,17 @@ struct trace_thread *tables_thread(const struct tables *tables, uint32_t thread)
 
 /* --- giving slots back ------------------------------------------------------------------------ */
 
-/* Whether a stored sample may still refer to the thread: a level that has one of it is open. */
+/*
+ * Tells whether the trace may still refer to the thread: its calls are summed, or a level that has
+ * a sample of it is open.
+ */
 static bool thread_mentioned(const struct tables *tables, uint32_t thread)
 {
 	const struct thread_state *state = &tables->threads.states[thread];
 	const struct hmb_ledger *ledger = tables_ledger(tables);
 
+	if (state->summed)
+		return true;
 	for (unsigned k = 0; k < ledger->nr_kinds; k++)
 		if (state->top[k] > ledger->floor[k])
 			return true;

@@ -178,21 +178,6 @@ static int find_hosts(struct merge *merge)
 
 /* --- clocks ----------------------------------------------------------------------------------- */
 
-/* Calls of which some were dropped find the wrong partners. */
-static bool calls_complete(const struct trace *trace)
-{
-	const struct trace_instrument *instrument;
-	const struct trace_event *kind;
-
-	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
-		if (kind->unit == TRACE_CALLS && (kind->floor || kind->stored != kind->taken))
-			return false;
-	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
-		if (instrument->lost)
-			return false;
-	return trace_has_calls(trace);
-}
-
 static uint32_t *hosts_of_ranks(const struct merge *merge, uint32_t *nr)
 {
 	const struct trace_process *process;
@@ -352,7 +337,7 @@ static int set_clocks(struct merge *merge)
 	int err = 0;
 
 	for (uint32_t i = 0; i < merge->nr; i++)
-		complete = complete && calls_complete(merge->inputs[i].trace);
+		complete = complete && trace_calls_complete(merge->inputs[i].trace);
 	if (merge->clocks.nr > 1 && complete)
 		err = match_calls(merge);
 	return err ? err : clocks_solve(&merge->clocks);

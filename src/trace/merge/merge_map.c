@@ -402,6 +402,54 @@ static int map_comms(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
+/* --- sums of calls ---------------------------------------------------------------------------- */
+
+/* Sums of some traces alone would look like those of all. */
+static bool all_have_sums(const struct merge_map *map)
+{
+	for (uint32_t i = 0; i < map->nr_inputs; i++)
+		if (trace_has_calls(map->inputs[i].trace) &&
+		    !trace_nr(map->inputs[i].trace, TRACE_CALL_SUMS))
+			return false;
+	return true;
+}
+
+static uint32_t map_number(const uint32_t *numbers, uint32_t nr, uint32_t number)
+{
+	return number < nr ? numbers[number] : MERGE_NONE;
+}
+
+static bool map_sum(struct merge_map *map, const struct merge_input *input,
+                    const struct trace_call_sum *sum)
+{
+	const struct trace_region *region = trace_region(input->trace, sum->region);
+	struct trace_call_sum copy = *sum;
+
+	copy.thread = map_number(input->threads, input->nr_threads, sum->thread);
+	copy.region = map_number(input->regions, input->nr_regions, sum->region);
+	copy.comm = map_number(input->comms, input->nr_comms, sum->comm);
+	if (copy.thread == MERGE_NONE || copy.region == MERGE_NONE)
+		return false;
+	if (copy.comm == MERGE_NONE)
+		copy.comm = 0;
+	if (region->region_class == TRACE_VALUE)
+		copy.values.last_time = input_time(map, input, copy.values.last_time);
+	return tables_add_call_sum(map->tables, &copy) != UINT32_MAX;
+}
+
+static void map_sums(struct merge_map *map, const struct merge_input *input)
+{
+	const struct trace_call_sum *sum;
+	uint64_t *unsummed = &tables_run(map->tables)->unsummed_calls;
+
+	if (!all_have_sums(map))
+		return;
+	for (uint32_t i = 0; (sum = trace_call_sum(input->trace, i)); i++)
+		if (!map_sum(map, input, sum))
+			*unsummed += sum->calls;
+	*unsummed += trace_run(input->trace)->unsummed_calls;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int merge_map_input(struct merge_map *map, struct merge_input *input)
@@ -419,6 +467,7 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 	if (err)
 		return err;
 	map_commands(map, input);
+	map_sums(map, input);
 	merge_map_streams(map, input);
 	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
 	return input->seen ? 0 : -ENOMEM;

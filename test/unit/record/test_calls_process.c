@@ -367,6 +367,109 @@ static void test_nothing_is_of_later(void **state)
 	assert_int_equal(w->process->malformed, 0);
 }
 
+static uint32_t first_thread(void *arg, struct calls_process *process, pid_t tid, uint64_t time)
+{
+	(void)arg;
+	(void)process;
+	(void)tid;
+	(void)time;
+	return 0;
+}
+
+static const struct trace_call_sum *sum_at(const struct world *w, uint32_t i)
+{
+	const struct trace_call_sum *sum = tables_call_sum(w->tables, i);
+
+	assert_non_null(sum);
+	return sum;
+}
+
+static void define_region(struct world *w, uint32_t number, const char *name)
+{
+	uint64_t region[4] = {ring_head(RING_REGION, 4, 0, 0, number), 0};
+
+	strcpy((char *)&region[2], name);
+	produce(w, RING_MAX_THREADS, region, 4);
+}
+
+/* The trace's sums grow with the target's, and have all calls in the end or count those they lack.
+ */
+static void test_sums(void **state)
+{
+	struct world *w = *state;
+	const struct calls_sink sink_of_sums = {.put = sink, .arg = w, .thread = first_thread};
+	struct ring_ends *ring = &w->process->shared->threads[9];
+	struct ring_sum *rows =
+		(struct ring_sum *)(void *)((char *)w->process->shared + ring_sums_offset(9));
+
+	tables_add_thread(w->tables, 1, 1, 0, 0);
+	ring->state = RING_USED;
+	ring->nr_sums = 4;
+	rows[0] = (struct ring_sum){.region = UINT32_MAX, .peer = CALL_NO_PEER};
+	rows[1] = (struct ring_sum){
+		.region = CALL_Send, .peer = 1, .calls = 3, .ticks = 30, .longest = 20};
+	rows[1].moved[RING_SENT] = 3;
+	rows[1].moved[RING_BYTES] = 24;
+	/* A row of messages whose calls are in another one. */
+	rows[2] = (struct ring_sum){.region = CALL_Send, .peer = 2};
+	rows[2].moved[RING_RECEIVED] = 5;
+	rows[3] = (struct ring_sum){
+		.region = RING_USER_REGIONS + 1, .peer = CALL_NO_PEER, .calls = 7};
+	calls_process_sum(w->process, 100, &sink_of_sums);
+	assert_int_equal(tables_section(w->tables, TRACE_CALL_SUMS).nr, 2);
+	assert_int_equal(sum_at(w, 0)->calls, 3);
+	assert_int_equal(sum_at(w, 1)->received, 5);
+	/* Its region is known later than it. */
+	define_region(w, RING_USER_REGIONS + 1, "late");
+	consume(w);
+	rows[1].calls = 5;
+	rows[1].ticks = 40;
+	rows[1].moved[RING_BYTES] = 30;
+	calls_process_sum(w->process, 100, &sink_of_sums);
+	calls_process_sum(w->process, 100, &sink_of_sums);
+	assert_int_equal(tables_section(w->tables, TRACE_CALL_SUMS).nr, 3);
+	assert_int_equal(sum_at(w, 0)->calls, 5);
+	assert_int_equal(sum_at(w, 0)->time, 40);
+	assert_int_equal(sum_at(w, 0)->longest, 20);
+	assert_int_equal(sum_at(w, 0)->bytes, 30);
+	assert_int_equal(sum_at(w, 2)->calls, 7);
+	assert_int_equal(w->names.nr_summed, 12);
+	/* What found no row, and more rows than there can be. */
+	rows[0].calls = 11;
+	ring->nr_sums = UINT32_MAX;
+	calls_process_end(w->process, 100, &sink_of_sums);
+	assert_int_equal(tables_run(w->tables)->unsummed_calls, 11);
+	assert_int_equal(w->names.nr_summed, 12);
+}
+
+static void test_sums_of_values(void **state)
+{
+	struct world *w = *state;
+	const struct calls_sink sink_of_sums = {.put = sink, .arg = w, .thread = first_thread};
+	uint64_t region[4] = {ring_head(RING_REGION, 4, 0, 0, RING_USER_REGIONS + 2),
+	                      RING_REGION_VALUE, 'v'};
+	struct ring_ends *ring = &w->process->shared->threads[0];
+	struct ring_sum *rows =
+		(struct ring_sum *)(void *)((char *)w->process->shared + ring_sums_offset(0));
+
+	tables_add_thread(w->tables, 1, 1, 0, 0);
+	produce(w, RING_MAX_THREADS, region, 4);
+	consume(w);
+	ring->state = RING_USED;
+	ring->nr_sums = 2;
+	rows[1] = (struct ring_sum){
+		.region = RING_USER_REGIONS + 2, .peer = CALL_NO_PEER, .calls = 2};
+	rows[1].values = (struct ring_values){1, -4, -4, -4, -4, 10};
+	calls_process_sum(w->process, 100, &sink_of_sums);
+	rows[1].calls = 3;
+	rows[1].values = (struct ring_values){2, 6, -4, 10, 10, 20};
+	calls_process_sum(w->process, 100, &sink_of_sums);
+	assert_int_equal(sum_at(w, 0)->calls, 3);
+	assert_int_equal(sum_at(w, 0)->values.nr, 2);
+	assert_true(sum_at(w, 0)->values.sum == 6 && sum_at(w, 0)->values.least == -4);
+	assert_true(sum_at(w, 0)->values.most == 10 && sum_at(w, 0)->values.last == 10);
+}
+
 /* The same communicator of two processes is one, in the trace. */
 static void test_world_is_one(void **state)
 {
@@ -588,6 +691,8 @@ int main(void)
 		TEST(test_definitions_and_calls),
 		TEST(test_other_definitions),
 		TEST(test_definitions_of_nothing),
+		TEST(test_sums),
+		TEST(test_sums_of_values),
 		TEST(test_world_is_one),
 		TEST(test_large_worlds_are_cheap),
 		TEST(test_rounds_wrap),

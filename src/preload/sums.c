@@ -1,0 +1,180 @@
+#include "preload/sums.h"
+
+#include "preload/write.h"
+
+#include <math.h>
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static size_t first_place(uint32_t region, uint32_t comm, int32_t peer)
+{
+	uint64_t hash = ((uint64_t)region << 40 ^ (uint64_t)comm << 20 ^ (uint32_t)peer) *
+	                0x9e3779b97f4a7c15;
+
+	return hash >> (64 - __builtin_ctzll(SUM_PLACES));
+}
+
+static bool is_row_of(const struct ring_sum *row, uint32_t region, uint32_t comm, int32_t peer)
+{
+	return row->region == region && row->comm == comm && row->peer == peer;
+}
+
+/* The index is twice as large as the sums, so that it always has a free place. */
+static uint16_t *find_place(const struct thread *thread, uint32_t region, uint32_t comm,
+                            int32_t peer)
+{
+	uint16_t *places = thread->known->sum_places;
+
+	for (size_t i = first_place(region, comm, peer);; i++) {
+		uint16_t *place = &places[i % SUM_PLACES];
+
+		if (!*place || is_row_of(&thread->sums[*place], region, comm, peer))
+			return place;
+	}
+}
+
+/* Peers may fill half of the rows. The other half is for regions alone. */
+static bool has_room(const struct thread *thread, int32_t peer)
+{
+	return thread->ring->nr_sums < thread->max_sums / (peer == CALL_NO_PEER ? 1 : 2);
+}
+
+/* Returns the number of a row, or 0, the row for what finds no room. */
+static uint32_t find_row(const struct thread *thread, uint32_t region, uint32_t comm, int32_t peer)
+{
+	uint16_t *place = find_place(thread, region, comm, peer);
+	uint32_t nr = thread->ring->nr_sums;
+
+	if (*place)
+		return *place;
+	if (!has_room(thread, peer))
+		return 0;
+	thread->sums[nr] = (struct ring_sum){.region = region, .comm = comm, .peer = peer};
+	*place = (uint16_t)nr;
+	/* Pairs with the recorder's acquire: it sees the key. */
+	__atomic_store_n(&thread->ring->nr_sums, nr + 1, __ATOMIC_RELEASE);
+	return nr;
+}
+
+struct ring_sum *sums_region(const struct thread *thread, uint32_t region)
+{
+	return &thread->sums[find_row(thread, region, 0, CALL_NO_PEER)];
+}
+
+static struct ring_sum *row_of_peer(const struct thread *thread, uint32_t region, uint32_t comm,
+                                    int32_t peer)
+{
+	uint32_t row = find_row(thread, region, comm, peer);
+
+	return row ? &thread->sums[row] : sums_region(thread, region);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static bool is_counted(uint64_t part)
+{
+	return call_part_moves(part & 0xff) & PART_COUNTED;
+}
+
+/* Returns the row that a message adds to. */
+static struct ring_sum *row_of_part(const struct thread *thread, uint64_t part)
+{
+	return row_of_peer(thread, ring_head_number(thread->made), part >> 8 & 0xffffff,
+	                   (int32_t)(part >> 32));
+}
+
+static void add_move(uint64_t *moved, const uint64_t *part)
+{
+	unsigned kind = *part & 0xff, moves = call_part_moves(kind);
+	const uint64_t *bytes = part + 1 + !!(ring_part_fields(kind) & PART_TAG);
+
+	if (moves & PART_OUT) {
+		moved[RING_SENT] += !!(moves & PART_COUNTED);
+		moved[RING_BYTES] += *bytes;
+	}
+	if (moves & PART_IN) {
+		moved[RING_RECEIVED] += !!(moves & PART_COUNTED);
+		moved[RING_BYTES_IN] += moves & PART_OUT ? bytes[1] : *bytes;
+	}
+}
+
+static struct sum_step *find_step(struct sum_step *steps, unsigned *nr, struct ring_sum *row)
+{
+	for (unsigned i = 0; i < *nr; i++)
+		if (steps[i].row == row)
+			return &steps[i];
+	steps[*nr] = (struct sum_step){.row = row};
+	return &steps[(*nr)++];
+}
+
+/* The row of the first message, or of none where the call has none. */
+static struct ring_sum *row_of_call(const struct thread *thread)
+{
+	for (size_t at = 0; at < thread_part_words(thread);
+	     at += ring_part_words(thread->parts[at] & 0xff)) {
+		if (is_counted(thread->parts[at]))
+			return row_of_part(thread, thread->parts[at]);
+	}
+	return sums_region(thread, ring_head_number(thread->made));
+}
+
+unsigned sums_find(const struct thread *thread, struct sum_step *steps)
+{
+	unsigned nr = 1;
+
+	steps[0] = (struct sum_step){.row = row_of_call(thread)};
+	for (size_t at = 0; at < thread_part_words(thread);
+	     at += ring_part_words(thread->parts[at] & 0xff)) {
+		const uint64_t *part = &thread->parts[at];
+		struct sum_step *step = steps;
+
+		if (is_counted(*part))
+			step = find_step(steps, &nr, row_of_part(thread, *part));
+		add_move(step->moved, part);
+	}
+	return nr;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static void add_value(struct ring_values *values, double value, uint64_t ticks)
+{
+	if (!isfinite(value))
+		return;
+	if (!values->nr || value < values->least)
+		values->least = value;
+	if (!values->nr || value > values->most)
+		values->most = value;
+	values->last = value;
+	values->last_ticks = ticks;
+	values->sum += value;
+	values->nr++;
+}
+
+static void add_valued(const struct thread *thread, uint64_t ticks)
+{
+	struct ring_sum *row = sums_region(thread, ring_head_number(thread->made));
+	double value;
+
+	row->calls++;
+	if (row == thread->sums)
+		return;
+	memcpy(&value, &thread->parts[1], sizeof(value));
+	add_value(&row->values, value, ticks);
+}
+
+void sums_add(struct thread *thread, uint64_t enter, uint64_t leave)
+{
+	struct sum_step steps[RING_MAX_PARTS + 1];
+	unsigned nr;
+
+	if (thread_has_value(thread)) {
+		add_valued(thread, enter);
+		return;
+	}
+	nr = sums_find(thread, steps);
+	if (!(ring_head_flags(thread->made) & RING_CONTINUED))
+		sums_add_time(thread, steps[0].row, leave - enter);
+	for (unsigned i = 0; i < nr; i++)
+		sums_add_moved(&steps[i]);
+}

@@ -1,0 +1,225 @@
+#include "record/calls/calls_sums.h"
+
+#include "base/array.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The words of a row, which the target may change while they are read. */
+static struct ring_sum copy_row(const struct ring_sum *row)
+{
+	enum { WORDS = sizeof(*row) / sizeof(uint64_t) };
+	union {
+		uint64_t words[WORDS];
+		struct ring_sum row;
+	} copy;
+
+	for (unsigned i = 0; i < WORDS; i++)
+		copy.words[i] =
+			__atomic_load_n((const uint64_t *)(const void *)row + i, __ATOMIC_RELAXED);
+	return copy.row;
+}
+
+/* Returns the trace's thread + 1; 0: it is unknown so far. */
+static uint32_t find_thread(struct calls_process *process, unsigned thread, uint64_t now,
+                            const struct calls_sink *sink)
+{
+	struct calls_sums *sums = &process->sums[thread];
+
+	if (!sums->thread && sink->thread)
+		sums->thread = sink->thread(sink->arg, process,
+		                            (pid_t)process->shared->threads[thread].tid, now) +
+		               1;
+	return sums->thread;
+}
+
+static uint32_t count_rows(const struct calls_process *process, unsigned thread)
+{
+	uint32_t nr = __atomic_load_n(&process->shared->threads[thread].nr_sums, __ATOMIC_ACQUIRE);
+
+	return nr < ring_max_sums(thread) ? nr : ring_max_sums(thread);
+}
+
+/* --- adding ----------------------------------------------------------------------------------- */
+
+static void add_longest(struct trace_call_sum *to, uint64_t time)
+{
+	if (time > to->longest)
+		to->longest = time;
+}
+
+static void add_moved(struct trace_call_sum *to, const struct ring_sum *now,
+                      const struct ring_sum *seen)
+{
+	to->sent += now->moved[RING_SENT] - seen->moved[RING_SENT];
+	to->bytes += now->moved[RING_BYTES] - seen->moved[RING_BYTES];
+	to->received += now->moved[RING_RECEIVED] - seen->moved[RING_RECEIVED];
+	to->bytes_in += now->moved[RING_BYTES_IN] - seen->moved[RING_BYTES_IN];
+}
+
+/* A double may be anything. What cannot be times of the recording is cut. */
+static uint64_t ticks_ns(double rate, uint64_t ticks)
+{
+	double ns = rate * (double)ticks;
+
+	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
+}
+
+static void add_times(struct trace_call_sum *to, const struct ring_sum *now,
+                      const struct ring_sum *seen, double rate)
+{
+	to->polls += now->polls - seen->polls;
+	to->time += ticks_ns(rate, now->ticks - seen->ticks);
+	add_longest(to, ticks_ns(rate, now->longest));
+}
+
+static void add_values(struct trace_value_sum *to, const struct ring_values *now,
+                       const struct ring_values *seen, const struct calls_clock *clock)
+{
+	uint64_t time;
+
+	if (now->nr == seen->nr || !isfinite(now->sum))
+		return;
+	time = calls_clock_ns(clock, now->last_ticks);
+	if (!to->nr || now->least < to->least)
+		to->least = now->least;
+	if (!to->nr || now->most > to->most)
+		to->most = now->most;
+	if (!to->nr || time >= to->last_time) {
+		to->last = now->last;
+		to->last_time = time;
+	}
+	to->sum += now->sum - seen->sum;
+	to->nr += now->nr - seen->nr;
+}
+
+static bool is_value(const struct calls_process *process, uint32_t region)
+{
+	return tables_region(process->names->tables, region)->region_class == TRACE_VALUE;
+}
+
+/*
+ * Finds the trace's numbers for a row. Returns false if a definition was not read yet; the last
+ * time that a row is read, its communicator may stay unknown.
+ */
+static bool find_entries(const struct calls_process *process, const struct ring_sum *row, bool last,
+                         struct trace_call_sum *key)
+{
+	key->region = calls_process_region(process, row->region);
+	key->comm = calls_process_comm(process, row->comm);
+	key->peer = row->peer;
+	return key->region != NO_ENTRY && (last || key->comm || !row->comm);
+}
+
+static void add_row(struct calls_process *process, struct trace_call_sum *to,
+                    const struct ring_sum *now, const struct ring_sum *seen)
+{
+	to->calls += now->calls - seen->calls;
+	to->unfinished += now->unfinished - seen->unfinished;
+	if (is_value(process, to->region)) {
+		add_values(&to->values, &now->values, &seen->values, process->clock);
+		return;
+	}
+	add_times(to, now, seen, calls_clock_rate(process->clock));
+	add_moved(to, now, seen);
+}
+
+/* --- threads ---------------------------------------------------------------------------------- */
+
+static bool has_seen(struct calls_sums *sums, uint32_t nr)
+{
+	uint32_t before = sums->nr;
+
+	if (ARRAY_RESERVE(sums->seen, sums->nr, nr))
+		return false;
+	if (sums->nr > before)
+		memset(sums->seen + before, 0, (sums->nr - before) * sizeof(*sums->seen));
+	return true;
+}
+
+/* A row that finds no place in the trace is not seen, so that it is counted at the end. */
+static void read_row(struct calls_process *process, uint32_t thread, bool last,
+                     const struct ring_sum *row, struct ring_sum *seen)
+{
+	struct trace_call_sum key, *to;
+
+	if (!find_entries(process, row, last, &key))
+		return;
+	to = calls_names_sum(process->names, thread, key.region, key.comm, key.peer);
+	if (!to)
+		return;
+	process->names->nr_summed += row->calls - seen->calls;
+	add_row(process, to, row, seen);
+	*seen = *row;
+}
+
+static const struct ring_sum *rows_of(const struct calls_process *process, unsigned thread)
+{
+	return (const struct ring_sum *)(const void *)((const char *)process->shared +
+	                                               ring_sums_offset(thread));
+}
+
+static void read_rows(struct calls_process *process, unsigned thread, uint64_t now, bool last,
+                      const struct calls_sink *sink)
+{
+	struct calls_sums *sums = &process->sums[thread];
+	uint32_t nr = count_rows(process, thread);
+
+	if (calls_clock_rate(process->clock) <= 0 || !has_seen(sums, nr))
+		return;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct ring_sum row = copy_row(&rows_of(process, thread)[i]);
+
+		if (memcmp(&row, &sums->seen[i], sizeof(row)) &&
+		    find_thread(process, thread, now, sink))
+			read_row(process, sums->thread - 1, last, &row, &sums->seen[i]);
+	}
+}
+
+void calls_sums_read(struct calls_process *process, unsigned thread, uint64_t now,
+                     const struct calls_sink *sink)
+{
+	read_rows(process, thread, now, false, sink);
+}
+
+void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, uint32_t region,
+                               uint64_t duration, const struct calls_sink *sink)
+{
+	uint32_t found = find_thread(process, thread, process->since, sink);
+	struct trace_call_sum *to =
+		found ? calls_names_sum(process->names, found - 1, region, 0, CALL_NO_PEER) : NULL;
+
+	process->names->nr_summed++;
+	if (!to) {
+		tables_run(process->names->tables)->unsummed_calls++;
+		return;
+	}
+	to->calls++;
+	to->unfinished++;
+	if (is_value(process, region))
+		return;
+	to->time += duration;
+	add_longest(to, duration);
+}
+
+static uint64_t count_unsummed(const struct calls_process *process, unsigned thread)
+{
+	const struct calls_sums *sums = &process->sums[thread];
+	uint32_t nr = count_rows(process, thread);
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; i < nr; i++)
+		calls += rows_of(process, thread)[i].calls -
+		         (i < sums->nr ? sums->seen[i].calls : 0);
+	return calls;
+}
+
+void calls_sums_end(struct calls_process *process, unsigned thread, uint64_t now,
+                    const struct calls_sink *sink)
+{
+	read_rows(process, thread, now, true, sink);
+	tables_run(process->names->tables)->unsummed_calls += count_unsummed(process, thread);
+	free(process->sums[thread].seen);
+	process->sums[thread] = (struct calls_sums){0};
+}

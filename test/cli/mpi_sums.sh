@@ -1,0 +1,124 @@
+#!/bin/sh
+# Sums of calls are exact although hardly any call is stored: of ranks under one recorder, in merged
+# traces of several, of threads, and after the recorder was killed. The programs count themselves.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+
+cat >sums.py <<'E'
+import collections, glob, json, sys
+def matrix(report):
+    return {(l['from'], l['to']): (l['messages'], l['bytes']) for l in report['matrix']}
+# What the ranks of exchange logged.
+def told():
+    links = collections.defaultdict(lambda: (0, 0))
+    nr_received = 0
+    for log in glob.glob('log.*'):
+        for line in map(str.split, open(log)):
+            if line[0] == 'S':
+                key = int(log.split('.')[-1]), int(line[1])
+                links[key] = links[key][0] + 1, links[key][1] + int(line[3])
+            nr_received += line[0] == 'R'
+    return dict(links), nr_received
+E
+compare() {
+	"$ADAPTRACE" report --mpi --json "$1" >report || fail "report $1"
+	"$ADAPTRACE" info --json "$1" >info || fail "info $1"
+	check "$2" <<'E'
+from sums import *
+report, info = json.load(open('report')), json.load(open('info'))
+kind, = info['calls']['kinds']
+links, nr_received = told()
+print(sys.argv[1], kind, links)
+assert kind['stored'] < kind['seen']
+assert links and matrix(report) == links, matrix(report)
+assert sum(c['received'] for c in report['calls']) == nr_received, nr_received
+assert [r['rank'] for r in report['ranks']] == [0, 1]
+assert sum(r['sent'] for r in report['ranks']) == sum(l[0] for l in links.values())
+E
+}
+
+few='-m 256K --events-share 20%'
+for mpi in $mpis; do
+	compile $mpi exchange
+	rm -f log.*
+	options=$few
+	recorded_job $mpi 2 ./exchange.$mpi 5 400 log
+	compare job.atr $mpi
+	rm -f log.* rank.*.atr
+	# shellcheck disable=SC2016
+	mpirun.$mpi -n 2 sh -c 'exec "$0" record -q -F 100 -g none --mpi $1 -o \
+		rank.%r.atr -- "$2" 6 400 log' \
+		"$ADAPTRACE" "$few" ./exchange.$mpi >/dev/null 2>job.err || fail "ranks: $(cat job.err)"
+	"$ADAPTRACE" merge -o merged.atr rank.0.atr rank.1.atr 2>job.err || fail "merge: $(cat job.err)"
+	compare merged.atr "$mpi, merged"
+done
+
+# Regions, marks and values of several threads, without MPI.
+cat >marks.c <<'E'
+#include <adaptrace.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *work(void *arg)
+{
+	for (int i = 0; i < 50000; i++) {
+		ADAPTRACE_SCOPE("step");
+		if (i % 10 == 0)
+			ADAPTRACE_MARK("tenth");
+		if (i % 5 == 0)
+			ADAPTRACE_VALUE("fifth", i);
+	}
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[20];
+
+	for (int i = 0; i < 20; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < 20; i++)
+		pthread_join(threads[i], NULL);
+	printf("done %d\n", (int)getpid());
+	fflush(stdout);
+	if (argc > 1)
+		pause();
+	return 0;
+}
+E
+${CC:-cc} -O1 -I"$here/../../include" -o marks marks.c -lpthread || fail "cannot compile marks.c"
+count_marks() {
+	"$ADAPTRACE" report --mpi --json "$1" >report || fail "report $1"
+	check "$1" <<'E'
+import json, sys
+sums = {c['call']: c for c in json.load(open('report'))['calls']}
+print(sys.argv[1], sums)
+assert sums['step']['calls'] == 20 * 50000 and sums['tenth']['calls'] == 20 * 5000
+value = sums['fifth']
+assert value['calls'] == 20 * 10000 and value['min'] == 0 and value['max'] == value['last'] == 49995
+assert value['mean'] == 49995 / 2
+assert 0 < sums['step']['longest_ns'] < sums['step']['time_ns']
+E
+}
+# shellcheck disable=SC2086
+"$ADAPTRACE" record -q -F 100 -g none --mpi $few -o marks.atr -- ./marks >/dev/null 2>job.err ||
+	fail "marks: $(cat job.err)"
+count_marks marks.atr
+# shellcheck disable=SC2086
+"$ADAPTRACE" record -q -F 100 -g none --mpi $few -o killed.atr -- ./marks wait >marks.out 2>job.err &
+recorder=$!
+tries=0
+until grep -q done marks.out; do
+	sleep 0.1
+	[ $((tries += 1)) -lt 300 ] || fail "marks did not end"
+done
+sleep 0.5
+"$ADAPTRACE" snapshot -o snap.atr killed.atr 2>snap.err || fail "snapshot: $(cat snap.err)"
+count_marks snap.atr
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+"$ADAPTRACE" recover killed.atr 2>job.err || fail "recover: $(cat job.err)"
+count_marks killed.atr
+kill "$(sed 's/done //' marks.out)"
+pass
