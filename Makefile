@@ -130,8 +130,9 @@ $(foreach folder,$(patsubst LINKED_%,%,$(filter LINKED_%,$(.VARIABLES))),$(eval 
 $(BUILD)/unit/output/% $(BUILD)/unit/cli/%: LDLIBS += -ljson-c
 
 # What runs inside targets, looked at from outside.
-$(BUILD)/unit/preload/test_requests: $(PRELOAD:%.c=$(BUILD)/%.o)
-$(BUILD)/unit/preload/test_requests: LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
+PRELOAD_TESTS := $(patsubst test/%.c,$(BUILD)/%,$(wildcard test/unit/preload/*.c))
+$(PRELOAD_TESTS): $(PRELOAD:%.c=$(BUILD)/%.o)
+$(PRELOAD_TESTS): LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
 
 # Its own answers instead of the kernel's.
 ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running

@@ -101,7 +101,7 @@ static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, ui
 
 	if (unlikely(!words))
 		return false;
-	words[0] = thread->made | (uint64_t)slot << RING_SLOT_SHIFT;
+	words[0] = thread->made + slot * (UINT64_C(1) << RING_SLOT_SHIFT);
 	words[1] = enter;
 	words[2] = leave;
 	memcpy(&words[3], thread->parts, nr * sizeof(*words));

@@ -91,8 +91,8 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 }
 
 /*
- * Handles the rare cases of thread_write(): the first call of a kind, large times, a ring that may
- * be full, and records that are not wanted.
+ * Handles the rare cases of thread_write(): the first call of a kind, large times, and a ring that
+ * may be full.
  */
 RARE void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint64_t enter,
                               uint64_t leave);
@@ -112,13 +112,16 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	struct known_call *known = &thread->known->slots[slot];
 	uint64_t gap = enter - thread->last, duration = leave - enter;
 
-	if (unlikely(!wanted || !ring_fits_again(gap, duration) || thread->head >= thread->look ||
-	             !known->told || !known->nr_steps || !is_known(known, thread))) {
+	if (unlikely(!known->nr_steps || !is_known(known, thread)) ||
+	    (wanted && unlikely(!ring_fits_again(gap, duration) || thread->head >= thread->look ||
+	                        !known->told))) {
 		thread_write_slowly(thread, wanted, hash, enter, leave);
 		return;
 	}
 	known->used = thread->nr_calls++;
 	sums_add_steps(thread, known->steps, known->nr_steps, duration);
+	if (!wanted)
+		return;
 	thread->words[thread->head & thread->mask] = ring_again(1, (unsigned)slot, gap, duration);
 	publish(thread, 1, leave);
 }

@@ -1,0 +1,165 @@
+#include "cases.h"
+
+#include <sys/mman.h>
+
+#include "preload/mpi_calls.h"
+#include "preload/write.h"
+
+/* Sums of calls in the memory of a recorder that is not there. */
+
+static int setup(void **state)
+{
+	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
+	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	(void)state;
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	process.shared = memory;
+	this_thread = (struct thread){0};
+	assert_true(thread_start(&this_thread));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	thread_stop(&this_thread);
+	munmap(process.shared, ring_memory_size());
+	process.shared = NULL;
+	return 0;
+}
+
+static struct visit visit_of(uint32_t region)
+{
+	thread_begin_record(&this_thread, region, 0);
+	this_thread.idle = false;
+	return (struct visit){.thread = &this_thread};
+}
+
+static void send_to(int32_t peer, uint64_t bytes, bool wanted, uint64_t enter, uint64_t leave)
+{
+	struct visit visit = visit_of(CALL_Send);
+
+	visit_message(&visit, CALL_SEND, 1, peer, 7, bytes);
+	thread_write(&this_thread, wanted, enter, leave);
+}
+
+static const struct ring_sum *row_of(uint32_t region, int32_t peer)
+{
+	for (uint32_t i = 0; i < this_thread.ring->nr_sums; i++)
+		if (this_thread.sums[i].region == region && this_thread.sums[i].peer == peer)
+			return &this_thread.sums[i];
+	return NULL;
+}
+
+/* The same whether a call is the first of its kind, a known one, or not wanted as a record. */
+static void test_known_and_unknown(void **state)
+{
+	const struct ring_sum *row;
+	uint64_t ticks = 1000;
+
+	(void)state;
+	for (int i = 0; i < 100; i++, ticks += 100)
+		send_to(3, 8, i % 3, ticks, ticks + (i == 50 ? 90 : 10));
+	row = row_of(CALL_Send, 3);
+	assert_non_null(row);
+	assert_int_equal(row->comm, 1);
+	assert_int_equal(row->calls, 100);
+	assert_int_equal(row->polls, 0);
+	assert_int_equal(row->ticks, 99 * 10 + 90);
+	assert_int_equal(row->longest, 90);
+	assert_int_equal(row->moved[RING_SENT], 100);
+	assert_int_equal(row->moved[RING_BYTES], 800);
+	assert_int_equal(row->moved[RING_RECEIVED], 0);
+	assert_int_equal(this_thread.ring->nr_sums, 2);
+}
+
+/* A full ring loses records, and no sums. */
+static void test_lost_records(void **state)
+{
+	uint64_t nr = this_thread.mask + 100ULL, ticks = 1000;
+
+	(void)state;
+	for (uint64_t i = 0; i < nr; i++, ticks += 100)
+		send_to(3, 8, true, ticks, ticks + 10);
+	assert_true(this_thread.ring->lost > 0);
+	assert_int_equal(row_of(CALL_Send, 3)->calls, nr);
+	assert_int_equal(row_of(CALL_Send, 3)->ticks, nr * 10);
+}
+
+/* A call with messages to several peers counts once, and each message with its peer. */
+static void test_several_peers(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 5; round++) {
+		struct visit visit = visit_of(CALL_Waitall);
+
+		for (int i = 0; i < 8; i++) {
+			uint64_t *at = visit_part(&visit, CALL_RECEIVE_DONE, 1, i % 4);
+
+			at[0] = 7;
+			at[1] = 100;
+			visit_request(&visit, CALL_RECEIVE_DONE, (uint64_t)(round * 8 + i));
+		}
+		thread_write(&this_thread, true, 1000, 1010);
+	}
+	assert_int_equal(row_of(CALL_Waitall, 0)->calls, 5);
+	assert_int_equal(row_of(CALL_Waitall, 0)->ticks, 50);
+	assert_int_equal(row_of(CALL_Waitall, 1)->calls, 0);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(row_of(CALL_Waitall, i)->moved[RING_RECEIVED], 10);
+		assert_int_equal(row_of(CALL_Waitall, i)->moved[RING_BYTES_IN], 1000);
+	}
+}
+
+/* Peers beyond half of the rows share one. Regions still find rows, and nothing is missing. */
+static void test_many_peers(void **state)
+{
+	enum { PEERS = RING_LARGE_SUMS };
+	uint64_t calls = 0, sent = 0;
+
+	(void)state;
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < PEERS; i++)
+			send_to(i, 8, false, 1000, 1010);
+	assert_int_equal(row_of(CALL_Send, 300)->moved[RING_SENT], 2);
+	for (uint32_t i = 0; i < this_thread.ring->nr_sums; i++) {
+		calls += this_thread.sums[i].calls;
+		sent += this_thread.sums[i].moved[RING_SENT];
+	}
+	assert_int_equal(calls, 2 * PEERS);
+	assert_int_equal(sent, 2 * PEERS);
+	assert_int_equal(this_thread.ring->nr_sums, RING_LARGE_SUMS / 2 + 1);
+	assert_int_equal(row_of(CALL_Send, CALL_NO_PEER)->moved[RING_SENT],
+	                 2 * (PEERS - RING_LARGE_SUMS / 2 + 1));
+	assert_null(row_of(CALL_Send, PEERS - 1));
+	/* The other half is full as well. */
+	for (uint32_t i = 0; i < RING_LARGE_SUMS; i++) {
+		visit_of(RING_USER_REGIONS + i);
+		thread_write(&this_thread, false, 1000, 1010);
+	}
+	assert_int_equal(this_thread.ring->nr_sums, RING_LARGE_SUMS);
+	assert_int_equal(this_thread.sums[0].calls, RING_LARGE_SUMS / 2 + 1);
+}
+
+static void test_polls(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		visit_of(CALL_Test);
+		this_thread.idle = i % 5;
+		thread_write(&this_thread, true, 1000, 1010);
+	}
+	assert_int_equal(row_of(CALL_Test, CALL_NO_PEER)->calls, 10);
+	assert_int_equal(row_of(CALL_Test, CALL_NO_PEER)->polls, 8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_known_and_unknown), TEST(test_lost_records), TEST(test_several_peers),
+		TEST(test_many_peers),        TEST(test_polls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
