@@ -27,17 +27,20 @@ for f in test/fuzz/*.c; do
 	cc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -Isrc -Itest/unit -fsyntax-only "$f" || fail "$f"
 done
 
-for f in $(find src -name '*.c'); do # two at a time; a file that passed is not looked at again
+# As many at a time as there are CPUs; a file that passed is not looked at again. The analyzer follows
+# a function through 60,000 states: with its default of 225,000 all files take three times as long.
+states="--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes=60000"
+for f in $(find src -name '*.c'); do
 	stamp=$build/tidy/$(echo "$f" | tr / .)
 	[ "$stamp" -nt "$f" ] && [ "$stamp" -nt .clang-tidy ] && continue
 	todo="${todo:-} $f"
 done
 mkdir -p "$build/tidy"
-printf '%s\n' ${todo:-} | xargs -r -P 2 -I{} sh -c '
-	clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE -DADAPTRACE_VERSION="\"\"" -DHAVE_OTF2 -Isrc -Iinclude \
+printf '%s\n' ${todo:-} | xargs -r -P "$(nproc)" -I{} sh -c '
+	clang-tidy --quiet $3 "$1" -- -std=gnu11 -D_GNU_SOURCE -DADAPTRACE_VERSION="\"\"" -DHAVE_OTF2 -Isrc -Iinclude \
 		-I"$2/generated" >"$2/tidy/log.$$" 2>/dev/null && touch "$2/tidy/$(echo "$1" | tr / .)" ||
 		{ cat "$2/tidy/log.$$"; touch "$2/tidy/failed"; }
-	rm -f "$2/tidy/log.$$"' sh {} "$build"
+	rm -f "$2/tidy/log.$$"' sh {} "$build" "$states"
 [ -e "$build/tidy/failed" ] && { rm "$build/tidy/failed"; fail "clang-tidy"; }
 
 if command -v mandoc >/dev/null; then
