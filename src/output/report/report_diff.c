@@ -133,3 +133,27 @@ int report_diff_walk(const struct diff_report *report,
 			err = put_event(report, i, put, arg);
 	return err;
 }
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+const struct column diff_columns[DIFF_COLUMNS + 1] = {
+	{"change", "change", COLUMN_CHANGE, 0, NULL},
+	{"± error", "error", COLUMN_ERROR, 0, NULL},
+	{"before", "self", COLUMN_AMOUNT, 0, NULL},
+	{NULL, "samples", COLUMN_COUNT, 0, NULL},
+	{"after", "self", COLUMN_AMOUNT, 0, NULL},
+	{NULL, "samples", COLUMN_COUNT, 0, NULL},
+	{NULL, NULL, COLUMN_END, 0, NULL},
+};
+
+void put_diff_cells(struct table *table, const struct diff_row *row)
+{
+	table_amount(table, row->change);
+	table_amount(table, row->error);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		table_group(table, diff_side_names[side]);
+		table_amount(table, row->of[side].mean);
+		table_number(table, row->of[side].samples);
+		table_group_end(table);
+	}
+}

@@ -6,6 +6,7 @@
 #define OUTPUT_REPORT_REPORT_DIFF_H
 
 #include "output/report/report.h"
+#include "output/report/table.h"
 #include "output/views/diff.h"
 
 #include <stdbool.h>
@@ -35,7 +36,12 @@ int report_diff_text(FILE *to, const struct diff_report *report);
 /* One JSON object in one line. */
 int report_diff_json(FILE *to, const struct diff_report *report);
 
-/* For the two: calls put with each such event. */
+/* Text and JSON share these. A row has the keys of its function beside its cells. */
+enum { DIFF_COLUMNS = 6 };
+extern const struct column diff_columns[DIFF_COLUMNS + 1];
+void put_diff_cells(struct table *table, const struct diff_row *row);
+
+/* Calls put with each event that all have, or the options' own. */
 int report_diff_walk(const struct diff_report *report,
                      void (*put)(void *arg, const struct diff *diff), void *arg);
 

@@ -23,15 +23,6 @@ static void put_side(struct diff_json *out, const struct diff *diff, unsigned si
 	json_end(&out->json);
 }
 
-/* Weights have no fractions. */
-static void put_number(struct diff_json *out, const char *key, double value)
-{
-	if (out->report->shares)
-		json_real(&out->json, key, value);
-	else
-		json_int(&out->json, key, llround(value));
-}
-
 /* Functions have other names in other traces: returns the one that all columns have. */
 static const char *symbol_of(const struct diff_row *row, const struct view_query *query)
 {
@@ -41,22 +32,26 @@ static const char *symbol_of(const struct diff_row *row, const struct view_query
 	return "";
 }
 
-static void put_row(struct diff_json *out, const struct diff_row *row)
+static void put_rows(struct diff_json *out, const struct diff *diff)
 {
 	const struct view_query *query = &out->report->options->query;
+	struct table table = {
+		.columns = diff_columns,
+		.json = &out->json,
+		.fractions = out->report->shares, /* weights have none */
+	};
 
-	json_begin(&out->json, NULL);
-	report_row_json(&out->json, row->profile, &row->profile->rows[row->number], query,
-	                symbol_of(row, query));
-	put_number(out, "change", row->change);
-	put_number(out, "error", row->error);
-	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		json_begin(&out->json, diff_side_names[side]);
-		put_number(out, "self", row->of[side].mean);
-		json_number(&out->json, "samples", row->of[side].samples);
-		json_end(&out->json);
+	json_begin_list(&out->json, "functions");
+	for (size_t i = 0; i < diff->nr && i < query->limit; i++) {
+		const struct diff_row *row = &diff->rows[i];
+
+		table_begin(&table);
+		report_row_json(&out->json, row->profile, &row->profile->rows[row->number], query,
+		                symbol_of(row, query));
+		put_diff_cells(&table, row);
+		table_end(&table);
 	}
-	json_end(&out->json);
+	json_end_list(&out->json);
 }
 
 static void put_event(void *arg, const struct diff *diff)
@@ -78,10 +73,7 @@ static void put_event(void *arg, const struct diff *diff)
 	json_begin_list(&out->json, "warnings");
 	diff_warnings(diff, &out->report->options->query, json_append_text, &out->json);
 	json_end_list(&out->json);
-	json_begin_list(&out->json, "functions");
-	for (size_t i = 0; i < diff->nr && i < out->report->options->query.limit; i++)
-		put_row(out, &diff->rows[i]);
-	json_end_list(&out->json);
+	put_rows(out, diff);
 	json_end(&out->json);
 }
 

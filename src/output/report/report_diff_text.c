@@ -6,16 +6,8 @@
 #include "output/profile/warnings.h"
 
 #include <math.h>
-#include <string.h>
 
 #define VALUE_WIDTH 9 /* without the unit, at least */
-
-/* Values are shown in so many, with so many digits behind the point. */
-struct value_unit {
-	double size;
-	const char *name;
-	int digits;
-};
 
 struct diff_text {
 	FILE *to;
@@ -23,10 +15,9 @@ struct diff_text {
 	unsigned nr_tables;
 	/* The following fields belong to the current table. */
 	const struct diff *diff;
-	const struct value_unit *unit;
-	int digits_width;     /* without the unit */
-	unsigned value_width; /* with it */
-	struct report_columns columns;
+	struct column columns[DIFF_COLUMNS + 1];
+	struct table table;
+	struct report_columns keys;
 };
 
 /* --- above the table -------------------------------------------------------------------------- */
@@ -74,12 +65,6 @@ static const struct trace_event *event_of(const struct diff *diff)
 	return trace_event(profile->trace, profile->config.event);
 }
 
-/* Returns 0 for a value that is rounded to 0, so that it is shown without a sign. */
-static double unsigned_zero(double value, int digits)
-{
-	return fabs(value) * 2 < pow(10, -digits) ? 0 : value;
-}
-
 /* "cpu-clock: 24.20 s before, 19.87 s after: -17.9 %", of several runs with " ± 1.2 %, on average"
  */
 static void put_wholes(const struct diff_text *out)
@@ -88,14 +73,16 @@ static void put_wholes(const struct diff_text *out)
 	const struct trace *trace = diff->runs[DIFF_BEFORE].profiles[0]->trace;
 	const struct trace_event *event = event_of(diff);
 	double before = diff->whole.of[DIFF_BEFORE].mean;
-	char texts[DIFF_SIDES][TEXT_SIZE];
+	char texts[DIFF_SIDES][TEXT_SIZE], change[TEXT_SIZE];
 
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		text_quantity(texts[side], diff->whole.of[side].mean, event->unit);
 	text_put(out->to, trace_string(trace, event->name), 0);
 	fprintf(out->to, ": %s before, %s after", texts[DIFF_BEFORE], texts[DIFF_AFTER]);
-	if (before > 0)
-		fprintf(out->to, ": %+.1f %%", unsigned_zero(100 * diff->whole.change / before, 1));
+	if (before > 0) {
+		text_fixed(change, 100 * diff->whole.change / before, 1, true);
+		fprintf(out->to, ": %s %%", change);
+	}
 	if (before > 0 && !diff_has_one_run_each(diff))
 		fprintf(out->to, " ± %.1f %%, on average", 100 * diff->whole.error / before);
 	fputc('\n', out->to);
@@ -121,28 +108,39 @@ static void put_head(const struct diff_text *out)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-/* One unit for all rows, so that they compare at a glance: the first that is not too large. */
-static void choose_unit(struct diff_text *out)
+/* One unit for all rows: the first that is not too large for the largest of them. */
+static const struct column_unit *choose_unit(const struct diff_text *out, double largest)
 {
 	enum { NR_UNITS = 3 };
-	static const struct value_unit times[NR_UNITS] = {
+	static const struct column_unit times[NR_UNITS] = {
 		{1e9, " s", 3}, {1e6, " ms", 3}, {1e3, " µs", 3}};
-	static const struct value_unit counts[NR_UNITS] = {
+	static const struct column_unit counts[NR_UNITS] = {
 		{1e9, " bn", 3}, {1e6, " mn", 3}, {1, "", 0}};
-	static const struct value_unit percent = {1, "%", 2};
-	const struct value_unit *units = event_of(out->diff)->unit == TRACE_NS ? times : counts;
-	double largest =
-		fmax(out->diff->whole.of[DIFF_BEFORE].mean, out->diff->whole.of[DIFF_AFTER].mean);
+	static const struct column_unit percent = {1, "%", 2};
+	const struct column_unit *units = event_of(out->diff)->unit == TRACE_NS ? times : counts;
 	unsigned i = 0;
 
 	while (i + 1 < NR_UNITS && largest < units[i].size)
 		i++;
-	out->unit = out->report->shares ? &percent : &units[i];
-	out->digits_width =
-		snprintf(NULL, 0, "%+.*f", out->unit->digits, largest / out->unit->size);
-	if (out->report->shares || out->digits_width < VALUE_WIDTH)
-		out->digits_width = VALUE_WIDTH;
-	out->value_width = (unsigned)out->digits_width + text_put(NULL, out->unit->name, 0);
+	return out->report->shares ? &percent : &units[i];
+}
+
+static void make_columns(struct diff_text *out)
+{
+	const struct diff_row *whole = &out->diff->whole;
+	double largest = fmax(whole->of[DIFF_BEFORE].mean, whole->of[DIFF_AFTER].mean);
+	const struct column_unit *unit = choose_unit(out, largest);
+	int digits = snprintf(NULL, 0, "%+.*f", unit->digits, largest / unit->size);
+
+	if (out->report->shares || digits < VALUE_WIDTH)
+		digits = VALUE_WIDTH;
+	for (unsigned i = 0; i <= DIFF_COLUMNS; i++) {
+		out->columns[i] = diff_columns[i];
+		out->columns[i].unit = unit;
+		out->columns[i].width = (unsigned)digits + text_put(NULL, unit->name, 0) +
+		                        (diff_columns[i].kind == COLUMN_ERROR);
+	}
+	out->table = (struct table){.columns = out->columns, .to = out->to};
 }
 
 static bool is_shown(const struct diff_text *out, size_t i)
@@ -155,50 +153,34 @@ static bool is_shown(const struct diff_text *out, size_t i)
 
 static void measure(struct diff_text *out)
 {
-	report_columns_init(&out->columns, out->report->options);
+	report_columns_init(&out->keys, out->report->options);
 	for (size_t i = 0; i < out->diff->nr; i++)
 		for (unsigned k = 0; is_shown(out, i) && k < out->report->options->query.nr_keys;
 		     k++)
-			report_columns_note(&out->columns, k, diff_cell(&out->diff->rows[i], k));
-	report_columns_fit(&out->columns, 4 * out->value_width + 6);
+			report_columns_note(&out->keys, k, diff_cell(&out->diff->rows[i], k));
+	report_columns_fit(&out->keys, table_width(&out->table));
 }
 
-static void put_titles(const struct diff_text *out)
+static void put_titles(struct diff_text *out)
 {
 	const struct report_options *options = out->report->options;
-	int width = (int)out->value_width;
 
-	fprintf(out->to, "%s%*s  %*s  %*s  %*s", paint(options, BOLD), width, "change",
-	        width + (int)strlen("±") - 1, "± error", width, "before", width, "after");
-	report_columns_titles(out->to, &out->columns);
+	fputs(paint(options, BOLD), out->to);
+	table_titles(&out->table);
+	report_columns_titles(out->to, &out->keys);
 	fprintf(out->to, "%s\n", paint(options, PLAIN));
 }
 
-static void put_value(const struct diff_text *out, double value)
+static void put_row(struct diff_text *out, const struct diff_row *row)
 {
-	fprintf(out->to, "  %*.*f%s", out->digits_width, out->unit->digits, value / out->unit->size,
-	        out->unit->name);
-}
-
-static void put_change(const struct diff_text *out, double change)
-{
-	fprintf(out->to, "%+*.*f%s", out->digits_width, out->unit->digits,
-	        unsigned_zero(change / out->unit->size, out->unit->digits), out->unit->name);
-}
-
-static void put_row(const struct diff_text *out, const struct diff_row *row)
-{
-	put_change(out, row->change);
-	fprintf(out->to, " ±%*.*f%s", out->digits_width, out->unit->digits,
-	        row->error / out->unit->size, out->unit->name);
-	put_value(out, row->of[DIFF_BEFORE].mean);
-	put_value(out, row->of[DIFF_AFTER].mean);
+	table_begin(&out->table);
+	put_diff_cells(&out->table, row);
 	for (unsigned k = 0; k < out->report->options->query.nr_keys; k++)
-		report_columns_put(out->to, &out->columns, k, diff_cell(row, k));
-	fputc('\n', out->to);
+		report_columns_put(out->to, &out->keys, k, diff_cell(row, k));
+	table_end(&out->table);
 }
 
-static void put_rest(const struct diff_text *out)
+static void put_rest(struct diff_text *out)
 {
 	const struct report_options *options = out->report->options;
 	size_t nr = 0, nr_clear = 0;
@@ -214,7 +196,8 @@ static void put_rest(const struct diff_text *out)
 	if (!nr || options->style.quiet)
 		return;
 	fputs(paint(options, DIM), out->to);
-	put_change(out, change);
+	table_begin(&out->table);
+	table_amount(&out->table, change);
 	fprintf(out->to, "  in %zu more row%s, ", nr, plural(nr));
 	if (nr_clear)
 		fprintf(out->to, "%zu beyond %s error", nr_clear, nr_clear == 1 ? "its" : "their");
@@ -233,7 +216,7 @@ static void put_table(void *arg, const struct diff *diff)
 		fputc('\n', out->to);
 	if (has_head(options))
 		put_head(out);
-	choose_unit(out);
+	make_columns(out);
 	measure(out);
 	if (!options->style.quiet)
 		put_titles(out);

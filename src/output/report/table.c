@@ -7,20 +7,30 @@
 #include <string.h>
 
 /* An error stands close to its share. */
+static unsigned gap_before(const struct column *column)
+{
+	return column->kind == COLUMN_ERROR ? 1 : 2;
+}
+
 static void put_gap(struct table *table, const struct column *column)
 {
 	if (table->any)
-		fputs(column->kind == COLUMN_ERROR ? " " : "  ", table->to);
+		fprintf(table->to, "%*s", (int)(table->due + gap_before(column)), "");
 	table->any = true;
+	table->due = 0;
 }
 
-static void put_right(struct table *table, const struct column *column, const char *text)
+static void put_text(struct table *table, const struct column *column, const char *text)
 {
+	unsigned used;
+
 	put_gap(table, column);
-	if (column->kind == COLUMN_NAME)
-		text_put(table->to, text, 0);
-	else
+	if (column->kind != COLUMN_NAME) {
 		fprintf(table->to, "%*s", text_field(text, column->width), text);
+		return;
+	}
+	used = text_put(table->to, text, 0);
+	table->due = column->width > used ? column->width - used : 0;
 }
 
 static bool is_shown(const struct table *table, const struct column *column)
@@ -37,13 +47,24 @@ void table_titles(struct table *table)
 	table->any = false;
 	for (const struct column *column = table->columns; column->kind; column++)
 		if (is_shown(table, column))
-			put_right(table, column, *column->title ? column->title : amount);
+			put_text(table, column, *column->title ? column->title : amount);
+}
+
+unsigned table_width(const struct table *table)
+{
+	unsigned width = 0;
+
+	for (const struct column *column = table->columns; column->kind; column++)
+		if (is_shown(table, column))
+			width += column->width + (width ? gap_before(column) : 0);
+	return width;
 }
 
 void table_begin(struct table *table)
 {
 	table->at = table->columns;
 	table->any = table->blank = false;
+	table->due = 0;
 	if (table->json)
 		json_begin(table->json, NULL);
 }
@@ -73,32 +94,41 @@ bool table_skip(struct table *table)
 	return column;
 }
 
+static void unit_text(const struct column *column, double value, char text[TEXT_SIZE])
+{
+	static const struct column_unit per_cent = {1, "%", 2};
+	const struct column_unit *unit = column->unit ? column->unit : &per_cent;
+	size_t size;
+
+	text_fixed(text, value / unit->size, unit->digits, column->kind == COLUMN_CHANGE);
+	size = strlen(text);
+	snprintf(text + size, TEXT_SIZE - size, "%s", unit->name);
+}
+
 static void value_text(const struct table *table, const struct column *column, double value,
                        char text[TEXT_SIZE])
 {
-	switch (column->kind) {
-	case COLUMN_AMOUNT:
-	case COLUMN_TIME:
+	if (column->unit || column->kind == COLUMN_SHARE || column->kind == COLUMN_ERROR)
+		unit_text(column, value, text);
+	else if (column->kind == COLUMN_AMOUNT || column->kind == COLUMN_TIME)
 		text_cell(text, value, column->kind == COLUMN_TIME ? TRACE_NS : table->unit);
-		break;
-	case COLUMN_SHARE:
-		snprintf(text, TEXT_SIZE, "%.2f%%", value);
-		break;
-	case COLUMN_ERROR:
-		snprintf(text, TEXT_SIZE, "±%*.2f%%", (int)column->width - 2, value);
-		break;
-	default:
+	else
 		snprintf(text, TEXT_SIZE, "%.6g", value);
-	}
 }
 
 static void put_real(struct table *table, const struct column *column, double value)
 {
 	char text[TEXT_SIZE] = "-";
+	bool known = isfinite(value) && !table->blank;
 
-	if (isfinite(value) && !table->blank)
+	if (known)
 		value_text(table, column, value, text);
-	put_right(table, column, text);
+	if (!known || column->kind != COLUMN_ERROR) {
+		put_text(table, column, text);
+		return;
+	}
+	put_gap(table, column);
+	fprintf(table->to, "±%*s", text_field(text, column->width - 1), text);
 }
 
 static void put_number(struct table *table, const struct column *column, uint64_t value)
@@ -113,7 +143,7 @@ static void put_number(struct table *table, const struct column *column, uint64_
 		text_bytes(text, value);
 	else if (column->kind != COLUMN_SOME_BYTES)
 		value_text(table, column, (double)value, text);
-	put_right(table, column, text);
+	put_text(table, column, text);
 }
 
 void table_number(struct table *table, uint64_t value)
@@ -132,7 +162,7 @@ void table_known(struct table *table, bool known, uint64_t value)
 	else if (known)
 		put_number(table, column, value);
 	else
-		put_right(table, column, "-");
+		put_text(table, column, "-");
 }
 
 void table_int(struct table *table, int64_t value)
@@ -146,7 +176,7 @@ void table_int(struct table *table, int64_t value)
 	if (table->json)
 		json_int(table->json, column->key, value);
 	else
-		put_right(table, column, text);
+		put_text(table, column, text);
 }
 
 void table_real(struct table *table, double value)
@@ -157,6 +187,14 @@ void table_real(struct table *table, double value)
 		json_real(table->json, column->key, value);
 	else if (column)
 		put_real(table, column, value);
+}
+
+void table_amount(struct table *table, double value)
+{
+	if (!table->json || table->fractions)
+		table_real(table, value);
+	else
+		table_int(table, llround(value));
 }
 
 void table_share(struct table *table, uint64_t part, uint64_t whole)
@@ -193,5 +231,25 @@ void table_text(struct table *table, const char *text)
 	if (column && table->json)
 		json_text(table->json, column->key, text);
 	else if (column)
-		put_right(table, column, text);
+		put_text(table, column, text);
+}
+
+void table_none(struct table *table)
+{
+	const struct column *column = next_column(table);
+
+	if (column && !table->json)
+		put_text(table, column, "");
+}
+
+void table_group(struct table *table, const char *key)
+{
+	if (table->json)
+		json_begin(table->json, key);
+}
+
+void table_group_end(struct table *table)
+{
+	if (table->json)
+		json_end(table->json);
 }

@@ -16,21 +16,30 @@
 enum column_kind {
 	COLUMN_END, /* behind the last column */
 	COLUMN_COUNT,
-	COLUMN_AMOUNT, /* in the table's unit */
+	COLUMN_AMOUNT, /* in the table's unit, or in the column's */
+	COLUMN_CHANGE, /* an amount that always has its sign */
 	COLUMN_TIME,   /* ns */
 	COLUMN_BYTES,
 	COLUMN_SOME_BYTES, /* "-" if there are none */
 	COLUMN_REAL,
 	COLUMN_SHARE, /* per cent of a whole; in JSON the part alone */
-	COLUMN_ERROR, /* per cent of a whole; in JSON the error itself, rounded up */
-	COLUMN_NAME,  /* a text; the last one of a line has any length */
+	COLUMN_ERROR, /* "±"; per cent of a whole, in JSON the error itself, rounded up */
+	COLUMN_NAME,  /* a text, at the left; a longer one pushes the rest of its line aside */
+};
+
+/* A unit that all values of a column have, so that they compare at a glance. */
+struct column_unit {
+	double size;
+	const char *name; /* with the blank before it, if it has one */
+	int digits;       /* behind the point */
 };
 
 struct column {
 	const char *title; /* NULL: not in text; "": "time" or "count", by the unit */
 	const char *key;   /* NULL: not in JSON */
 	enum column_kind kind;
-	unsigned width; /* in text; numbers are at its right */
+	unsigned width;                 /* in text; numbers are at its right */
+	const struct column_unit *unit; /* NULL: each value has the one that suits it */
 };
 
 struct table {
@@ -40,12 +49,16 @@ struct table {
 	struct json_writer *json; /* JSON, if not NULL */
 	const char *hidden;       /* key of a column that this text lacks, or NULL */
 	const struct column *at;  /* of the next cell */
+	bool fractions;           /* JSON keeps them in what table_amount() gets */
 	bool blank;               /* text shows "-" for the rest of the row */
 	bool any;                 /* the line has cells */
+	unsigned due;             /* blanks that pad the last name, if something follows it */
 };
 
 /* Prints the titles of text, without the end of the line. */
 void table_titles(struct table *table);
+/* Returns how many columns of the terminal the titles take, or a row whose names are no longer. */
+unsigned table_width(const struct table *table);
 
 void table_begin(struct table *table);
 void table_end(struct table *table);
@@ -55,10 +68,18 @@ void table_number(struct table *table, uint64_t value);
 void table_known(struct table *table, bool known, uint64_t value);
 void table_int(struct table *table, int64_t value);
 void table_real(struct table *table, double value);
+/* In JSON a whole number, unless the table keeps fractions. */
+void table_amount(struct table *table, double value);
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 void table_error(struct table *table, double error, uint64_t whole);
 void table_text(struct table *table, const char *text);
+/* A cell of a row that has no such value: blanks, and no member. */
+void table_none(struct table *table);
 /* Steps over a column that the caller prints itself. Returns whether it is in the output. */
 bool table_skip(struct table *table);
+
+/* In JSON the cells between these two are members of an object. Text does not show it. */
+void table_group(struct table *table, const char *key);
+void table_group_end(struct table *table);
 
 #endif

@@ -241,6 +241,13 @@ void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit)
 		snprintf(text, TEXT_SIZE, "%.*f h", value < 99.9995 * HOUR ? 3 : 1, value / HOUR);
 }
 
+void text_fixed(char text[TEXT_SIZE], double value, int digits, bool sign)
+{
+	if (fabs(value) * 2 < pow(10, -digits))
+		value = 0; /* which has no minus */
+	snprintf(text, TEXT_SIZE, sign ? "%+.*f" : "%.*f", digits, value);
+}
+
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 {
 	static const char *const units[] = {" bytes", " KiB", " MiB", " GiB", " TiB"};

@@ -38,6 +38,8 @@ void text_put_command(FILE *to, const char *command, size_t left, bool scope);
 void text_quantity(char text[TEXT_SIZE], double value, enum trace_unit unit);
 /* Writes a quantity for a table, in 10 columns: "2.092 h", "2.500M". */
 void text_cell(char text[TEXT_SIZE], double value, enum trace_unit unit);
+/* Writes a number with so many digits behind the point, and "0" for one that rounds to it. */
+void text_fixed(char text[TEXT_SIZE], double value, int digits, bool sign);
 /* "61.2 MiB" */
 void text_bytes(char text[TEXT_SIZE], uint64_t bytes);
 /* "97.6 %", "0.0002 %"; returns text. */
