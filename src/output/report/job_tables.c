@@ -1,4 +1,5 @@
 #include "output/report/job_tables.h"
+#include "output/report/report_columns.h"
 
 #include "trace/call_sources.h"
 
@@ -127,6 +128,68 @@ void put_rank_row(struct table *table, const struct job *job, uint32_t row)
 	if (table->columns == rank_columns(true))
 		put_sum(table, &job->calls.ranks[row], false);
 	table_text(table, host);
+	table_end(table);
+}
+
+/* --- functions over ranks --------------------------------------------------------------------- */
+
+static const struct column_unit tenths = {1, "%", 1};
+
+const struct column spread_columns[] = {
+	{NULL, "symbol", COLUMN_NAME, 0, NULL},     {NULL, "module", COLUMN_NAME, 0, NULL},
+	{"mean", "mean", COLUMN_AMOUNT, 10, NULL},  {"least", "min", COLUMN_AMOUNT, 10, NULL},
+	{"rank", "min_rank", COLUMN_RANK, 6, NULL}, {"most", "max", COLUMN_AMOUNT, 10, NULL},
+	{"rank", "max_rank", COLUMN_RANK, 6, NULL}, {NULL, "by_rank", COLUMN_AMOUNT, 0, NULL},
+	{"above", NULL, COLUMN_SHARE, 10, &tenths}, {"± error", NULL, COLUMN_ERROR, 9, &tenths},
+	{NULL, "error", COLUMN_COUNT, 0, NULL},     {NULL, "mean", COLUMN_AMOUNT, 0, NULL},
+	{NULL, "min", COLUMN_AMOUNT, 0, NULL},      {NULL, "min_rank", COLUMN_RANK, 0, NULL},
+	{NULL, "max", COLUMN_AMOUNT, 0, NULL},      {NULL, "max_rank", COLUMN_RANK, 0, NULL},
+	{NULL, "by_rank", COLUMN_AMOUNT, 0, NULL},  {"symbol", NULL, COLUMN_NAME, 0, NULL},
+	{NULL, NULL, COLUMN_END, 0, NULL},
+};
+
+static void put_spread(struct table *table, const struct job *job, const struct spread *spread,
+                       const uint64_t *weights)
+{
+	const struct rank_row *rows = job->rows.rows;
+
+	table_real(table, (double)spread->sum / job->rows.nr);
+	table_number(table, spread->least);
+	table_int(table, rows[spread->least_row].rank);
+	table_number(table, spread->most);
+	table_int(table, rows[spread->most_row].rank);
+	if (!table_skip(table))
+		return;
+	json_begin_list(table->json, "by_rank");
+	for (uint32_t i = 0; i < job->rows.nr; i++)
+		json_number(table->json, NULL, weights[i]);
+	json_end_list(table->json);
+}
+
+void put_spread_row(struct table *table, const struct job *job,
+                    const struct rank_function *function, unsigned room)
+{
+	const struct rank_sums *sums = &job->samples;
+	size_t first = (size_t)function->name * job->rows.nr;
+	double mean = (double)function->self.sum / job->rows.nr;
+	char text[FRAME_TEXT_SIZE];
+	const char *symbol = paths_function(&sums->paths, function->name, text);
+
+	table_begin(table);
+	table_text(table, symbol);
+	table_text(table,
+	           frame_module_text(job->trace, paths_name(&sums->paths, function->name)->frame));
+	table_group(table, "self");
+	put_spread(table, job, &function->self, &sums->self[first]);
+	table_real(table, 100 * ((double)function->self.most / mean - 1));
+	table_real(table, 100 * function->self.error / mean);
+	table_number(table, (uint64_t)ceil(function->self.error));
+	table_group_end(table);
+	table_group(table, "total");
+	put_spread(table, job, &function->total, &sums->in_all[first]);
+	table_group_end(table);
+	if (table_skip(table))
+		report_cell_put(table->to, PROFILE_BY_SYMBOL, symbol, room);
 	table_end(table);
 }
 

@@ -13,6 +13,14 @@ void put_call_row(struct table *table, const struct call_sums *sums, uint32_t re
 const struct column *rank_columns(bool calls);
 void put_rank_row(struct table *table, const struct job *job, uint32_t row);
 
+/*
+ * A function over ranks. Text shows what it spent in itself, and cuts its name to `room` columns if
+ * not 0.
+ */
+extern const struct column spread_columns[];
+void put_spread_row(struct table *table, const struct job *job,
+                    const struct rank_function *function, unsigned room);
+
 /* A row has the path of its context behind these, which the caller puts before table_end(). */
 extern const struct column context_columns[];
 void put_context_row(struct table *table, const struct job *job, const struct mpi_context *context);

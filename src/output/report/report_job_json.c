@@ -3,7 +3,6 @@
 #include "output/views/mpi_paths.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 static int put_calls(struct json_writer *json, const struct call_sums *sums, uint32_t limit)
@@ -57,42 +56,14 @@ static void put_head(struct json_writer *json, const struct job *job, uint32_t n
 	put_ranks(json, job, nr_ranks);
 }
 
-/* --- imbalance -------------------------------------------------------------------------------- */
-
-static void put_spread(struct json_writer *json, const char *key, const struct job *job,
-                       const struct spread *spread, const uint64_t *weights)
+static void put_functions(struct json_writer *json, const struct job *job)
 {
-	const struct rank_row *rows = job->rows.rows;
+	struct table table = {.columns = spread_columns, .json = json};
 
-	json_begin(json, key);
-	json_real(json, "mean", (double)spread->sum / job->rows.nr);
-	json_number(json, "min", spread->least);
-	json_int(json, "min_rank", rows[spread->least_row].rank);
-	json_number(json, "max", spread->most);
-	json_int(json, "max_rank", rows[spread->most_row].rank);
-	json_begin_list(json, "by_rank");
-	for (uint32_t i = 0; i < job->rows.nr; i++)
-		json_number(json, NULL, weights[i]);
+	json_begin_list(json, "functions");
+	for (uint32_t i = 0; i < job->samples.nr_functions && i < job->query->limit; i++)
+		put_spread_row(&table, job, &job->samples.functions[i], 0);
 	json_end_list(json);
-}
-
-static void put_function(struct json_writer *json, const struct job *job,
-                         const struct rank_function *function)
-{
-	const struct rank_sums *sums = &job->samples;
-	size_t first = (size_t)function->name * job->rows.nr;
-	char text[FRAME_TEXT_SIZE];
-
-	json_begin(json, NULL);
-	json_text(json, "symbol", paths_function(&sums->paths, function->name, text));
-	json_text(json, "module",
-	          frame_module_text(job->trace, paths_name(&sums->paths, function->name)->frame));
-	put_spread(json, "self", job, &function->self, &sums->self[first]);
-	json_number(json, "error", (uint64_t)ceil(function->self.error));
-	json_end(json);
-	put_spread(json, "total", job, &function->total, &sums->in_all[first]);
-	json_end(json);
-	json_end(json);
 }
 
 int report_ranks_json(FILE *to, const struct trace *trace, const struct view_query *query)
@@ -106,10 +77,7 @@ int report_ranks_json(FILE *to, const struct trace *trace, const struct view_que
 	if (!err) {
 		json_begin(&json, NULL);
 		put_head(&json, &job, UINT32_MAX); /* functions have a weight of each */
-		json_begin_list(&json, "functions");
-		for (uint32_t i = 0; i < job.samples.nr_functions && i < query->limit; i++)
-			put_function(&json, &job, &job.samples.functions[i]);
-		json_end_list(&json);
+		put_functions(&json, &job);
 		json_end(&json);
 		fputc('\n', to);
 	}

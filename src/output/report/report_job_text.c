@@ -17,10 +17,6 @@ struct job_text {
 	const struct report_options *options;
 };
 
-/* Columns that precede a name in its line. */
-#define FUNCTION_COLUMNS 72
-#define CONTEXT_COLUMNS  33
-
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
 {
 	if (nr > options->query.limit && !options->style.quiet)
@@ -166,36 +162,11 @@ static void put_others(FILE *to, const struct job_text *job)
 
 /* --- imbalance -------------------------------------------------------------------------------- */
 
-static void put_spread(FILE *to, const struct job_text *job, const struct spread *spread)
-{
-	char least[TEXT_SIZE], mean[TEXT_SIZE], most[TEXT_SIZE];
-	const struct rank_row *rows = job->of.rows.rows;
-
-	text_cell(least, (double)spread->least, job_unit(&job->of));
-	text_cell(mean, (double)spread->sum / job->of.rows.nr, job_unit(&job->of));
-	text_cell(most, (double)spread->most, job_unit(&job->of));
-	fprintf(to, "%*s  %*s %-6d  %*s %-6d", text_field(mean, 10), mean, text_field(least, 10),
-	        least, rows[spread->least_row].rank, text_field(most, 10), most,
-	        rows[spread->most_row].rank);
-}
-
-static void put_function(FILE *to, const struct job_text *job, const struct rank_function *function)
-{
-	const struct paths *paths = &job->of.samples.paths;
-	double mean = (double)function->self.sum / job->of.rows.nr;
-	char text[FRAME_TEXT_SIZE];
-
-	put_spread(to, job, &function->self);
-	fprintf(to, "  %9.1f%% ±%7.1f%%  ", 100 * ((double)function->self.most / mean - 1),
-	        100 * function->self.error / mean);
-	report_cell_put(to, PROFILE_BY_SYMBOL, paths_function(paths, function->name, text),
-	                room_behind(job->options, FUNCTION_COLUMNS));
-	fputc('\n', to);
-}
-
 static void put_functions(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
+	struct table table = {.columns = spread_columns, .unit = job_unit(&job->of), .to = to};
+	unsigned room = room_behind(options, table_width(&table));
 	uint32_t nr = 0;
 
 	put_title(to, options,
@@ -203,13 +174,12 @@ static void put_functions(FILE *to, const struct job_text *job)
 	          "least "
 	          "and the most, and how far the most is above the mean");
 	if (!options->style.quiet)
-		fprintf(to, "%10s  %10s %-6s  %10s %-6s  %10s %10s  %s\n", "mean", "least", "rank",
-		        "most", "rank", "above", "± error", "symbol");
+		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.samples.nr_functions; i++) {
 		if (!job->of.samples.functions[i].self.sum)
 			continue;
 		if (nr++ < options->query.limit)
-			put_function(to, job, &job->of.samples.functions[i]);
+			put_spread_row(&table, &job->of, &job->of.samples.functions[i], room);
 	}
 	put_rest(to, options, nr, "function");
 }
@@ -255,10 +225,11 @@ int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
 /* --- contexts --------------------------------------------------------------------------------- */
 
 /* On a terminal names are cut, so that the call is seen with its nearest callers. */
-static void put_path(FILE *to, const struct job_text *job, uint32_t path)
+static void put_path(const struct table *table, const struct job_text *job, uint32_t path)
 {
 	const struct paths *paths = &job->of.samples.paths;
-	unsigned room = room_behind(job->options, CONTEXT_COLUMNS), used = 0;
+	unsigned room = room_behind(job->options, table_width(table)), used = 0;
+	FILE *to = table->to;
 	unsigned each = room > 4 * MIN_COLUMN ? room / 4 : room ? MIN_COLUMN : 0;
 	char text[FRAME_TEXT_SIZE];
 
@@ -301,7 +272,7 @@ static void put_contexts(FILE *to, const struct job_text *job)
 		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.samples.nr_contexts && i < options->query.limit; i++) {
 		put_context_row(&table, &job->of, &contexts[i]);
-		put_path(to, job, contexts[i].path);
+		put_path(&table, job, contexts[i].path);
 		table_end(&table);
 	}
 	put_rest(to, options, job->of.samples.nr_contexts, "context");

@@ -24,9 +24,6 @@ struct functions_text {
 	struct rank_rows ranks; /* of tables for every thread */
 };
 
-/* Columns of a row up to its samples. */
-#define ROW_COLUMNS 44
-
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static struct profile_row table_row(const struct functions_text *table, uint32_t i)
@@ -34,7 +31,7 @@ static struct profile_row table_row(const struct functions_text *table, uint32_t
 	return report_row(table->profile, &table->rows->rows[i]);
 }
 
-static void measure(struct functions_text *table, char *text)
+static void measure(struct functions_text *table, unsigned used, char *text)
 {
 	const struct report_options *options = table->options;
 
@@ -48,7 +45,7 @@ static void measure(struct functions_text *table, char *text)
 				report_cell(table->profile, &row, options->query.keys[k], text));
 		}
 	}
-	report_columns_fit(&table->columns, ROW_COLUMNS + report_counters_width(table->counters));
+	report_columns_fit(&table->columns, used + report_counters_width(table->counters));
 }
 
 static enum trace_unit unit_of(const struct functions_text *table)
@@ -109,7 +106,7 @@ static int put_table(struct functions_text *out)
 
 	if (!text)
 		return -ENOMEM;
-	measure(out, text);
+	measure(out, table_width(&table), text);
 	if (!out->options->style.quiet)
 		put_titles(out, &table);
 	for (uint32_t i = 0; i < out->rows->nr; i++)

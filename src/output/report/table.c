@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* An error stands close to its share. */
+/* An error stands close to its share, and a rank to its amount. */
 static unsigned gap_before(const struct column *column)
 {
-	return column->kind == COLUMN_ERROR ? 1 : 2;
+	return column->kind == COLUMN_ERROR || column->kind == COLUMN_RANK ? 1 : 2;
 }
 
 static void put_gap(struct table *table, const struct column *column)
@@ -25,7 +25,7 @@ static void put_text(struct table *table, const struct column *column, const cha
 	unsigned used;
 
 	put_gap(table, column);
-	if (column->kind != COLUMN_NAME) {
+	if (column->kind != COLUMN_NAME && column->kind != COLUMN_RANK) {
 		fprintf(table->to, "%*s", text_field(text, column->width), text);
 		return;
 	}
@@ -56,7 +56,7 @@ unsigned table_width(const struct table *table)
 
 	for (const struct column *column = table->columns; column->kind; column++)
 		if (is_shown(table, column))
-			width += column->width + (width ? gap_before(column) : 0);
+			width += (width ? gap_before(column) : 0) + column->width;
 	return width;
 }
 

@@ -24,6 +24,7 @@ enum column_kind {
 	COLUMN_REAL,
 	COLUMN_SHARE, /* per cent of a whole; in JSON the part alone */
 	COLUMN_ERROR, /* "±"; per cent of a whole, in JSON the error itself, rounded up */
+	COLUMN_RANK,  /* the rank that has the amount before it, at the left */
 	COLUMN_NAME,  /* a text, at the left; a longer one pushes the rest of its line aside */
 };
 
@@ -57,7 +58,7 @@ struct table {
 
 /* Prints the titles of text, without the end of the line. */
 void table_titles(struct table *table);
-/* Returns how many columns of the terminal the titles take, or a row whose names are no longer. */
+/* Returns the columns of the terminal before a name of any length, or of all if there is none. */
 unsigned table_width(const struct table *table);
 
 void table_begin(struct table *table);
