@@ -39,7 +39,9 @@ static void hurry(void)
 		uint64_t slice, deadline, period;
 	} attr = {.size = sizeof(attr), .slice = 100000};
 
-	if (!hurry_in_real_time() && setpriority(PRIO_PROCESS, 0, -10))
+	if (hurry_in_real_time() || sched_getscheduler(0) != SCHED_OTHER)
+		return; /* where a higher priority is not permitted, the one it has is kept */
+	if (setpriority(PRIO_PROCESS, 0, -10))
 		syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
