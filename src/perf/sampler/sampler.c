@@ -316,6 +316,7 @@ static void find_source(const struct sampler *s, const struct record *record, un
 		/* Only the rungs of a ladder ever sample at the same time. */
 		source->stale = s->way == SAMPLER_LADDER && step->rung != id->rung;
 		source->rung = id->rung;
+		source->target = id->target;
 	}
 }
 
@@ -346,7 +347,7 @@ bool sampler_next(struct sampler *sampler, struct record *record, struct sampler
 		return false;
 	find_source(sampler, record, from->cpu, source);
 	if (record->type == RECORD_SAMPLE && source->event >= 0)
-		sampler_note_phase(sampler, source, record->time);
+		sampler_note_phase(sampler, source, record);
 	count_losses(sampler, record, source, from->format == &sampler->side_format);
 	if (record->time && record->time < sampler->drain_time &&
 	    sampler->drain_time - record->time > sampler->latency)

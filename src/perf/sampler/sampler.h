@@ -20,8 +20,9 @@
  * to a horizon that lies SAMPLER_SLACK_NS in the past, so that a sample does not overtake the
  * mapping it needs. What comes behind the merge front all the same is delivered late and counted.
  *
- * In step. With in_step, and where one ioctl reaches all that an event samples, the timers of
- * clocks are kept on a grid that all CPUs share, see grid.h. That takes calls of sampler_steer().
+ * In step. With in_step the timers of clocks are kept on a grid that all CPUs share, see grid.h.
+ * That takes calls of sampler_steer(). With SAMPLER_LADDER it reaches the tasks that events were
+ * opened for, and none that inherited them.
  */
 #ifndef PERF_SAMPLER_SAMPLER_H
 #define PERF_SAMPLER_SAMPLER_H
@@ -91,9 +92,10 @@ struct sampler_config {
 struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
-	unsigned shift; /* the event sampled at sampler_period() of this */
-	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
-	bool stale;     /* a rung that was not in force at the record's time: not a sample taken */
+	unsigned shift;  /* the event sampled at sampler_period() of this */
+	unsigned rung;   /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
+	unsigned target; /* SAMPLER_LADDER: index of the task that has the event or its origin */
+	bool stale;      /* a rung that was not in force at the record's time: not a sample taken */
 };
 
 struct sampler;

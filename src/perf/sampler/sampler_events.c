@@ -61,11 +61,15 @@ int sampler_compare_ids(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung)
+static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, unsigned target)
 {
 	struct sampler_id *id = &s->ids[s->nr_ids];
 
-	*id = (struct sampler_id){.event = (uint16_t)event, .rung = (uint16_t)rung};
+	*id = (struct sampler_id){
+		.event = (uint16_t)event,
+		.rung = (uint16_t)rung,
+		.target = target,
+	};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id->id))
 		return -errno;
 	s->nr_ids++;
@@ -79,5 +83,5 @@ int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned
 
 	*fd = sampler_open_for(s, attr, t, c, -1);
 	err = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
-	return !err && *fd >= 0 ? note_id(s, *fd, e, rung) : err;
+	return !err && *fd >= 0 ? note_id(s, *fd, e, rung, t) : err;
 }

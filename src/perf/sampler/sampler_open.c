@@ -267,7 +267,7 @@ static bool can_steer(const struct sampler_config *config)
 
 	for (unsigned e = 0; e < config->nr_events; e++)
 		has_clock |= config->events[e].unit == EVENT_NS;
-	return config->in_step && has_clock && config->way == SAMPLER_CGROUP;
+	return config->in_step && has_clock;
 }
 
 static int allocate(struct sampler *s, const struct sampler_config *config, unsigned rungs)
@@ -381,7 +381,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	}
 	s->way = config->way;
 	s->cgroup = config->cgroup;
-	s->runs_beside = config->cgroup < 0 || config->in_cgroup;
+	s->runs_beside = config->way == SAMPLER_CGROUP && (config->cgroup < 0 || config->in_cgroup);
 	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;
 	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;

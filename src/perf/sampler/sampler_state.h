@@ -62,6 +62,7 @@ static inline uint64_t sampler_period_at(const struct sampler_event *event, unsi
 
 struct sampler_id {
 	uint64_t id;
+	uint32_t target;
 	uint16_t event, rung;
 };
 
@@ -169,7 +170,8 @@ int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *
 int sampler_open_steering(struct sampler *s);
 void sampler_close_steering(struct sampler *s);
 /* Notes where on the grid a sample was taken. */
-void sampler_note_phase(struct sampler *s, const struct sampler_source *source, uint64_t time);
+void sampler_note_phase(struct sampler *s, const struct sampler_source *source,
+                        const struct record *sample);
 /* Notes that all timers of an event were restarted without regard to the grid. */
 void sampler_lose_phases(struct sampler *s, unsigned event);
 

@@ -4,10 +4,9 @@
 
 #define FIRST_DELAY_NS   10000
 #define LONGEST_DELAY_NS 200000
-#define FAR_NS           10000 /* off the grid */
-#define LESSON_NS        2000  /* as far as one restart corrects a delay */
-#define SAME_NS          8000  /* within which samples have the same phase */
-#define SETTLED          3     /* samples that tell of a phase */
+#define LESSON_NS        2000 /* as far as one restart corrects a delay */
+#define SAME_NS          8000 /* within which samples have the same phase */
+#define SETTLED          3    /* samples that tell of a phase */
 #define RESTLESS         (65536 / 10)
 #define MOST_SAVED       (4 * TIMER_PATIENCE)
 #define MOST_FAILED      4 /* restarts in a row, before they become seldom */
@@ -87,8 +86,13 @@ int64_t timer_note(struct steered_timer *timer, const struct grid *grid, uint64_
 	timer->samples++;
 	timer->taken++;
 	timer->saved += timer->saved < MOST_SAVED || timer->saved < timer->patience;
-	timer->off += away(distance) > FAR_NS;
 	return distance;
+}
+
+void timer_moved(struct steered_timer *timer)
+{
+	note_jump(timer, true);
+	timer_lost(timer);
 }
 
 bool timer_is_restless(const struct steered_timer *timer)
@@ -143,14 +147,20 @@ static void learn(struct steered_timer *timer, int64_t distance)
 	note_success(timer, !missed);
 }
 
-bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now)
+bool timer_is_steady(struct steered_timer *timer, const struct grid *grid, uint64_t now)
 {
 	if (timer->confirmed < SETTLED || timer->latest + STALE_NS < now ||
 	    timer_is_restless(timer))
 		return false;
 	if (timer->learns)
 		learn(timer, grid_distance(grid, timer->epoch, timer->phase));
-	return away(grid_distance(grid, grid_epoch(grid, now), timer->phase)) > TIMER_TOLERANCE_NS;
+	return true;
+}
+
+bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now)
+{
+	return timer_is_steady(timer, grid, now) &&
+	       away(grid_distance(grid, grid_epoch(grid, now), timer->phase)) > TIMER_TOLERANCE_NS;
 }
 
 bool timer_may_restart(const struct steered_timer *timer)

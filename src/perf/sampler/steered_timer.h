@@ -45,8 +45,8 @@ struct steered_timer {
 		int64_t miss;    /* distance from the grid after the last call */
 		unsigned missed; /* share of the latest calls that missed the grid, in 1/256 */
 	} delays[2];
-	uint32_t jumps;      /* share of samples before which the phase changed, in 1/65536 */
-	uint64_t taken, off; /* samples in all; those far off the grid */
+	uint32_t jumps; /* share of samples before which the phase changed, in 1/65536 */
+	uint64_t taken; /* samples in all */
 };
 
 void timer_init(struct steered_timer *timer);
@@ -54,9 +54,20 @@ void timer_init(struct steered_timer *timer);
 /* Notes a sample. Returns how far it is off the grid, ns; negative: before its instant. */
 int64_t timer_note(struct steered_timer *timer, const struct grid *grid, uint64_t time);
 
+/*
+ * Notes that the timer's task goes on with another CPU's event, which has a phase of its own. To
+ * be called before timer_note().
+ */
+void timer_moved(struct steered_timer *timer);
+
 /* Whether tasks leave the CPU so often that steering is no use. */
 bool timer_is_restless(const struct steered_timer *timer);
 
+/*
+ * Returns whether the timer's phase is known and it may be steered. Learns what the last restart
+ * achieved.
+ */
+bool timer_is_steady(struct steered_timer *timer, const struct grid *grid, uint64_t now);
 /* Returns whether the timer is off the grid and may be steered, if not now then soon. */
 bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now);
 /* Returns whether samples pay for a restart. */

@@ -173,6 +173,46 @@ static void a_restless_cpu_is_left_alone(void **state)
 	assert_true(w.restarts > before);
 }
 
+/* A thread moves to the other of two CPUs after nine samples at most. */
+static void a_thread_that_moves_is_left_alone(void **state)
+{
+	struct world w = world(0);
+
+	(void)state;
+	for (unsigned i = 0; i < 1000; i++) {
+		timer_moved(&w.timer);
+		run(&w, w.now + 5 * BASE, 0);
+	}
+	assert_true(timer_is_restless(&w.timer));
+	assert_in_range(w.restarts, 0, 20);
+	run_seconds(&w, 3, 0);
+	run(&w, w.now + 20000000, 0);
+	run(&w, w.now + 20000000, 0);
+	assert_in_range(llabs(distance(&w)), 0, TIMER_TOLERANCE_NS);
+}
+
+/* Each look stops the thread for a while, so it is restarted at the end of each. */
+static void a_timer_that_each_look_moves_is_kept(void **state)
+{
+	struct world w = world(0);
+
+	(void)state;
+	for (unsigned i = 0; i < 50; i++) {
+		uint64_t end = w.now + 100000000;
+
+		for (; w.next < end; w.next += period(&w))
+			timer_note(&w.timer, &w.grid, w.next + LATENCY);
+		if (i > 3)
+			assert_in_range(llabs(distance(&w)), 0, TIMER_TOLERANCE_NS);
+		w.now = end;
+		w.next += 50000 + random_below(&w.seed, 200000);
+		assert_true(timer_is_steady(&w.timer, &w.grid, w.now));
+		assert_true(timer_may_restart(&w.timer));
+		w.next = timer_call_time(&w.timer, &w.grid, w.now, true) + w.delay + period(&w);
+		timer_restarted(&w.timer, &w.grid, w.now, true, true);
+	}
+}
+
 static void an_idle_cpu_is_left_alone(void **state)
 {
 	struct world w = world(0);
@@ -210,6 +250,8 @@ int main(void)
 		cmocka_unit_test(a_preempted_timer_comes_back),
 		cmocka_unit_test(restarts_are_bounded_where_they_fail),
 		cmocka_unit_test(a_restless_cpu_is_left_alone),
+		cmocka_unit_test(a_thread_that_moves_is_left_alone),
+		cmocka_unit_test(a_timer_that_each_look_moves_is_kept),
 		cmocka_unit_test(an_idle_cpu_is_left_alone),
 		cmocka_unit_test(a_new_period_is_followed),
 	};
