@@ -36,7 +36,6 @@ const char *foreign_command(const char *name)
 		{"sched", "record -e context-switches shows where threads give up their CPU"},
 		{"script", "dump shows every sample, convert --perf-script as perf script does"},
 		{"stat", "info shows a trace's exact totals, record --counters reads more events"},
-		{"top", "record -a samples everything that runs, snapshot shows it meanwhile"},
 		{"trace", "record -e raw_syscalls:sys_enter samples system calls"},
 		{"tui", "report shows tables, convert makes what other viewers open"},
 	};

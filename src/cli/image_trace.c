@@ -2,6 +2,7 @@
 
 #include "cli/say.h"
 #include "output/text/text.h"
+#include "trace/write/live_naming.h"
 #include "trace/write/trace_write.h"
 #include "cli/foreign_options.h"
 #include "cli/leftovers.h"
@@ -125,6 +126,46 @@ bool image_trace_write(const char *output, struct tables *tables, bool alive, co
 	text_bytes(size, bytes);
 	say("%s %s → %s", what, size, output);
 	return true;
+}
+
+/* --- names of a recording at work ------------------------------------------------------------- */
+
+struct live_modules {
+	const struct tables *tables;
+	struct module_table *modules;
+	struct symbolizer *symbolizer;
+};
+
+static int name_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n, symbol_fn *fn,
+                       void *fn_arg)
+{
+	const struct live_modules *live = arg;
+	struct table table = tables_section(live->tables, TRACE_MODULES);
+	const struct trace_module *entries = table.entries;
+	struct module *module = module_table_get(live->modules, id);
+
+	if (!module || id >= table.nr || entries[id].flags & TRACE_MODULE_UNSEEN)
+		return 0;
+	return symbolizer_module(live->symbolizer, module, offsets, n, fn, fn_arg);
+}
+
+int image_trace_name(struct live_trace *live, struct live_naming *naming)
+{
+	const struct tables *tables = live_trace_tables(live);
+	struct live_modules modules = {.tables = tables, .modules = all_modules(tables, true)};
+	const struct name_source source = {.module = name_module, .arg = &modules};
+	int err = -ENOMEM;
+
+	modules.symbolizer = modules.modules ? symbolizer_new(modules.modules) : NULL;
+	if (modules.symbolizer) {
+		symbolizer_leave_lines(modules.symbolizer);
+		err = symbolizer_read_aside(modules.symbolizer, NULL, NULL);
+	}
+	if (!err)
+		err = live_naming_look_up(naming, live, &source);
+	symbolizer_free(modules.symbolizer);
+	module_table_free(modules.modules);
+	return err;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)

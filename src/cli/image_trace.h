@@ -12,6 +12,11 @@
  */
 bool image_trace_write(const char *output, struct tables *tables, bool alive, const char *what);
 
+struct live_naming;
+struct live_trace;
+/* Looks up names for a recording at work. 0 or -errno. */
+int image_trace_name(struct live_trace *live, struct live_naming *naming);
+
 /* The arguments of the commands that make a trace from a recorder's memory: [-o OUT] [FILE]. */
 struct image_command {
 	const char *path;   /* the recorder's trace */

@@ -13,7 +13,6 @@ told() { # STATUS WORDS-OF-THE-WAY ARGUMENTS...
 told 2 'info.*--counters' stat
 told 2 'convert --perf-script' script
 told 2 'report --annotate' annotate
-told 2 'snapshot' top
 told 2 "record ./app" ./app
 told 2 'one comes first' -e cycles ./app
 told 2 "help' lists them" nothing-known

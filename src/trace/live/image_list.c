@@ -75,6 +75,7 @@ static int look_into(struct image_list *list, char *name, int fd, enum shm_image
 	    shm_image_is_named(name, view.header.trace_path)) {
 		entry.trace_path = view.header.trace_path;
 		entry.end = last_word(&view.run, &stat);
+		entry.target = view.run.pid;
 	}
 	return add_entry(list, &entry);
 }

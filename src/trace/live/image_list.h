@@ -5,6 +5,7 @@
 #include "trace/live/shm_image.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 struct image_entry {
 	char *file;
@@ -12,6 +13,7 @@ struct image_entry {
 	 * image is damaged, or of another version of adaptrace. */
 	char *trace_path;
 	enum shm_image_holder holder;
+	pid_t target;  /* 0: unknown, or several */
 	uint64_t size; /* bytes of memory that it takes */
 	int64_t end;   /* seconds since 1970: its recorder's last word */
 };

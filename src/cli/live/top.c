@@ -1,0 +1,256 @@
+/*
+ * adaptrace top: the functions of a recording at work.
+ */
+#include "cli/commands.h"
+#include "cli/foreign_options.h"
+#include "cli/open_trace.h"
+#include "cli/plain_text.h"
+#include "cli/row_options.h"
+#include "cli/say.h"
+#include "cli/live/watched.h"
+#include "output/report/report_top.h"
+#include "output/views/report_rows.h"
+#include "trace/selection.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SECOND         ((uint64_t)1000000000)
+#define MAX_OF_RUN     200000 /* samples that stand for the whole run */
+#define BEGIN_PATIENCE 100    /* tenths of a second that a recorder may set up */
+
+enum { OPT_ONCE = OPT_OTHERS, OPT_INTERVAL };
+
+struct top {
+	const char *whom;
+	bool once;
+	uint64_t interval; /* ns */
+	struct row_options rows;
+	struct watched watched;
+	struct selection selection;
+};
+
+/* --- once ------------------------------------------------------------------------------------- */
+
+static int update(struct watched *watched)
+{
+	int err = watched_update(watched);
+
+	for (int i = 0; err == -EAGAIN && i < BEGIN_PATIENCE; i++) {
+		const struct timespec tenth = {0, 100000000};
+
+		if (watched_state(watched) != LIVE_RECORDING)
+			break;
+		nanosleep(&tenth, NULL);
+		err = watched_update(watched);
+	}
+	return err;
+}
+
+/* Samples reach the buffer late, so that the interval ends with the latest one. */
+static int note_latest(void *latest, const struct trace_sample *sample)
+{
+	if (sample->time > *(uint64_t *)latest)
+		*(uint64_t *)latest = sample->time;
+	return 0;
+}
+
+static int choose_interval(struct top *top)
+{
+	const struct trace *trace = watched_trace(&top->watched);
+	uint64_t end = trace_run(trace)->end, latest = 0, behind = top->interval + SECOND;
+	int err;
+
+	watched_choose(&top->watched, end > behind ? end - behind : 1, UINT64_MAX);
+	err = trace_each_sample(trace_walk_unordered(trace, TRACE_ALL_EVENTS), note_latest,
+	                        &latest);
+	if (latest)
+		end = latest + 1;
+	top->selection.from = end > top->interval ? end - top->interval : 0;
+	top->selection.to = UINT64_MAX;
+	return err;
+}
+
+static struct profile *make_profile(struct top *top, const struct view_query *query)
+{
+	const struct trace *trace = watched_trace(&top->watched);
+	uint32_t event = query->event == TRACE_ALL_EVENTS ? 0 : query->event;
+	struct profile_view view;
+
+	return report_profile(trace, event, query, &view);
+}
+
+/* Looks up the names of all functions in a part. */
+static int name_all(struct top *top, const struct view_query *query)
+{
+	struct profile *profile = make_profile(top, query);
+
+	if (!profile)
+		return -errno;
+	watched_name(&top->watched, profile, false);
+	profile_free(profile);
+	return 0;
+}
+
+static int sum_up_run(struct top *top, const struct view_query *query, struct function_shares *run)
+{
+	struct profile *profile = make_profile(top, query);
+	int err = profile ? function_shares_init(run, profile) : -errno;
+
+	profile_free(profile);
+	return err;
+}
+
+static void put_state(struct json_writer *json, const struct top *top)
+{
+	static const char *const states[] = {"recording", "ended", "killed"};
+
+	json_text(json, "trace", top->watched.path);
+	json_text(json, "state", states[watched_state(&top->watched)]);
+}
+
+static int put_json(struct top *top, const struct view_query *part, const struct view_query *whole)
+{
+	const struct trace *trace = watched_trace(&top->watched);
+	struct json_writer json = {.to = stdout};
+	int err;
+
+	json_begin(&json, NULL);
+	put_state(&json, top);
+	err = report_json_keys(&json, trace, part);
+	watched_choose(&top->watched, 0, MAX_OF_RUN);
+	json_begin(&json, "run");
+	if (!err)
+		err = report_json_keys(&json, trace, whole);
+	json_end(&json);
+	json_end(&json);
+	putchar('\n');
+	return err;
+}
+
+static int put_text(struct top *top, const struct view_query *whole)
+{
+	const struct trace *trace = watched_trace(&top->watched);
+	struct function_shares run = {0};
+	int err = plain_text_start();
+
+	watched_choose(&top->watched, 0, MAX_OF_RUN);
+	if (!err)
+		err = sum_up_run(top, whole, &run);
+	watched_choose(&top->watched, top->selection.from, UINT64_MAX);
+	if (!err)
+		err = report_top_text(stdout, trace, &run, &top->rows.report);
+	function_shares_fini(&run);
+	return err;
+}
+
+static int show_once(struct top *top)
+{
+	struct view_query *part = &top->rows.report.query, whole;
+	int err = choose_interval(top);
+
+	part->selection = &top->selection;
+	part->interval = top->interval;
+	whole = *part;
+	whole.selection = NULL;
+	whole.interval = 0;
+	if (!err)
+		err = name_all(top, part);
+	watched_choose(&top->watched, 0, MAX_OF_RUN);
+	if (!err)
+		err = name_all(top, &whole);
+	watched_choose(&top->watched, top->selection.from, UINT64_MAX);
+	if (err)
+		return err;
+	return top->rows.json ? put_json(top, part, &whole) : put_text(top, &whole);
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static uint64_t parse_interval(const char *arg)
+{
+	char *end;
+	double seconds = strtod(arg, &end);
+
+	if (*end || end == arg || !(seconds >= 0.1 && seconds <= 86400))
+		say_usage("--interval takes seconds, from 0.1 to 86400");
+	return (uint64_t)llround(seconds * (double)SECOND);
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct top *top = state->input;
+
+	switch (key) {
+	case OPT_ONCE:
+		top->once = true;
+		return 0;
+	case OPT_INTERVAL:
+		top->interval = parse_interval(arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		open_trace_take(&top->whom, arg);
+		return 0;
+	default:
+		return row_options_parse(&top->rows, key, arg);
+	}
+}
+
+static const struct argp_option options[] = {
+	{"once", OPT_ONCE, NULL, 0, "print one table and end", 1},
+	{"json", 'j', NULL, 0, "with --once: as one JSON object", 1},
+	{"interval", OPT_INTERVAL, "SECONDS", 0, "show the last SECONDS (1)", 1},
+	{"event", 'e', "EVENT", 0, "show this event instead of the first", 1},
+	{"limit", OPT_LIMIT, "N", 0, "print at most N rows (40)", 1},
+	{0},
+};
+
+static int top_status(const struct top *top, int err)
+{
+	if (err != -EAGAIN)
+		return open_trace_status(top->watched.path, err);
+	say("the recorder of '%s' has not begun to sample yet", top->watched.path);
+	return 1;
+}
+
+static int show(struct top *top)
+{
+	struct view_query *query = &top->rows.report.query;
+	int err = update(&top->watched);
+
+	row_options_complete(&top->rows);
+	query->no_inline = query->sampled_alone = true;
+	query->self_alone = !top->rows.json;
+	query->event = 0;
+	if (!err && top->rows.event &&
+	    open_trace_find_event(watched_trace(&top->watched), top->watched.path, top->rows.event,
+	                          &query->event))
+		return 1;
+	return top_status(top, err ? err : show_once(top));
+}
+
+int cmd_top(int argc, char **argv)
+{
+	const struct argp argp = {
+		options, parse_option, "[WHOM]",
+		"Shows the functions of a recording that is still running, without disturbing "
+		"it.\v"
+		"WHOM is the PID of a recorder or of what it records, or the trace that it will "
+		"write; or a trace that is complete. If it is not given it is adaptrace.atr, or "
+		"else the only recorder of yours that is at work."};
+	struct top top = {.interval = SECOND};
+	int status;
+
+	row_options_init(&top.rows);
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &top))
+		return 2;
+	if (!watched_open(&top.watched, top.whom))
+		return 1;
+	status = show(&top);
+	watched_close(&top.watched);
+	return status;
+}

@@ -1,0 +1,112 @@
+#include "cli/live/watched.h"
+
+#include "base/clock.h"
+#include "base/frame.h"
+#include "cli/bounds.h"
+#include "cli/image_trace.h"
+#include "cli/open_trace.h"
+#include "cli/live/recorder.h"
+#include "cli/say.h"
+#include "output/profile/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAMING_SHARE 20 /* names are looked up for one part in so many of the time */
+
+static bool open_live(struct watched *watched, const char *whom)
+{
+	struct recorder recorder;
+
+	if (recorder_find(&recorder, whom))
+		return false;
+	watched->path = strdup(recorder.trace_path);
+	watched->live = live_trace_open(recorder.trace_path);
+	watched->naming = live_naming_new();
+	if (!watched->live || !watched->path || !watched->naming)
+		say("cannot read what the recorder of '%s' holds: %s", recorder.trace_path,
+		    strerror(errno));
+	recorder_free(&recorder);
+	return watched->live && watched->path && watched->naming;
+}
+
+static bool open_file(struct watched *watched, const char *path)
+{
+	watched->path = strdup(path);
+	watched->file = open_trace(path);
+	return watched->path && watched->file;
+}
+
+bool watched_open(struct watched *watched, const char *whom)
+{
+	bool found;
+
+	*watched = (struct watched){0};
+	if (whom && !access(whom, R_OK) && !shm_image_held(whom, SHM_IMAGE_RECORDER))
+		found = open_file(watched, whom);
+	else
+		found = open_live(watched, whom);
+	if (found && watched->live)
+		bounds_memory(live_trace_budget(watched->live), 0);
+	if (!found)
+		watched_close(watched);
+	return found;
+}
+
+void watched_close(struct watched *watched)
+{
+	live_trace_close(watched->live);
+	live_naming_free(watched->naming);
+	trace_close(watched->file);
+	free(watched->path);
+	*watched = (struct watched){0};
+}
+
+int watched_update(struct watched *watched)
+{
+	return watched->live ? live_trace_update(watched->live) : 0;
+}
+
+void watched_choose(struct watched *watched, uint64_t from, uint64_t max)
+{
+	if (watched->live)
+		live_trace_choose(watched->live, from, max);
+}
+
+enum live_state watched_state(const struct watched *watched)
+{
+	return watched->live ? live_trace_state(watched->live) : LIVE_ENDED;
+}
+
+const struct trace *watched_trace(const struct watched *watched)
+{
+	return watched->live ? live_trace_of(watched->live) : watched->file;
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+static void add_nameless(struct live_naming *naming, const struct frame_names *names)
+{
+	for (uint32_t i = 0; i < names->nr; i++)
+		if (!names->names[i].symbol && frame_module(names->names[i].frame))
+			live_naming_add(naming, names->names[i].frame);
+}
+
+bool watched_name(struct watched *watched, const struct profile *profile, bool patient)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (!watched->live)
+		return false;
+	add_nameless(watched->naming, &profile->names);
+	if (!live_naming_is_due(watched->naming) ||
+	    (patient && now < watched->named_at + NAMING_SHARE * watched->naming_took))
+		return false;
+	err = image_trace_name(watched->live, watched->naming);
+	watched->named_at = clock_ns(CLOCK_MONOTONIC);
+	watched->naming_took = watched->named_at - now;
+	return !err;
+}

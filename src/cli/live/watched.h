@@ -1,0 +1,37 @@
+/* A recording that is looked at: of a recorder at work, or one that is in a file already. */
+#ifndef CLI_LIVE_WATCHED_H
+#define CLI_LIVE_WATCHED_H
+
+#include "trace/live/live_trace.h"
+#include "trace/write/live_naming.h"
+
+struct profile;
+
+struct watched {
+	char *path;
+	struct live_trace *live; /* NULL: a file */
+	struct trace *file;
+	struct live_naming *naming;
+	uint64_t named_at, naming_took; /* ns of the clock */
+};
+
+/*
+ * Opens the recording that `whom` names, see recorder_find(), or else the trace in that file. False
+ * after reporting why not.
+ */
+bool watched_open(struct watched *watched, const char *whom);
+void watched_close(struct watched *watched);
+
+/* These do what functions of live_trace.h do, and nothing for a file. */
+int watched_update(struct watched *watched);
+void watched_choose(struct watched *watched, uint64_t from, uint64_t max);
+enum live_state watched_state(const struct watched *watched);
+const struct trace *watched_trace(const struct watched *watched);
+
+/*
+ * Looks functions of a profile up that have no names yet; patient: later, if looking them up took
+ * long not long ago. Returns whether there are new names, so that the profile is out of date.
+ */
+bool watched_name(struct watched *watched, const struct profile *profile, bool patient);
+
+#endif
