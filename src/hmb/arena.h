@@ -15,7 +15,8 @@
  * are, and a recorder that was killed leaves a readable arena behind.
  *
  * A list is given back in O(1): it is spliced onto the free list, and its bins are recognised as
- * dead by their level, which is below the kind's floor. Nothing in them is touched.
+ * dead by their level, which is below the kind's floor, or by their sequence, if the kind was
+ * cleared. Nothing in them is touched.
  */
 #ifndef HMB_ARENA_H
 #define HMB_ARENA_H
@@ -64,8 +65,8 @@ struct bin {
 	uint32_t node_bytes;
 	uint32_t nr_records; /* BIN_INDEX: occupied slots */
 	/*
-	 * BIN_SAMPLES: the time of the first record, in units of 1 << time_shift ns. BIN_INDEX: the
-	 * number of reductions when the bin was cleaned last.
+	 * BIN_SAMPLES: the time of the first record, in units of 1 << time_shift ns. BIN_INDEX:
+	 * what had removed nodes when the bin was cleaned last.
 	 */
 	uint64_t base_time;
 	uint8_t time_shift;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_TRIES 1000 /* to read a ledger between two clears: a damaged one may never agree */
+
 /* The contents of a bin at a moment. */
 struct progress {
 	uint32_t sequence; /* another one: it was taken anew since */
@@ -160,11 +162,18 @@ void arena_copy_free(struct arena_copy *copy)
 	free(copy);
 }
 
+static void read_counts(struct hmb_ledger *to, const struct hmb_ledger *from, unsigned kind)
+{
+	to->since[kind] = load(&from->since[kind]);
+	to->taken[kind] = __atomic_load_n(&from->taken[kind], __ATOMIC_ACQUIRE);
+	to->reduced[kind] = __atomic_load_n(&from->reduced[kind], __ATOMIC_ACQUIRE);
+}
+
 void arena_copy_update(struct arena_copy *copy, struct hmb_ledger *to,
                        const struct hmb_ledger *ledger)
 {
 	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
-		to->taken[k] = __atomic_load_n(&ledger->taken[k], __ATOMIC_ACQUIRE);
+		read_counts(to, ledger, k);
 	each_bin(copy, taken_bins(copy, ledger), note);
 	to->nr_bins = taken_bins(copy, ledger);
 	each_bin(copy, to->nr_bins, copy_bin);
@@ -183,15 +192,36 @@ int hmb_snapshot(void *to, struct hmb_ledger *to_ledger, const void *from, size_
 	return 0;
 }
 
-/* Floors only rise, and a reduction is told before it is in force. */
+/* Copies what is known of the closed levels. Returns false if the kind was cleared meanwhile. */
+static bool copy_levels(struct hmb_ledger *to, const struct hmb_ledger *from, unsigned kind)
+{
+	uint32_t since = load(&from->since[kind]), floor = load(&from->floor[kind]);
+
+	if (floor > NR_LEVELS)
+		floor = NR_LEVELS;
+	memcpy(to->reductions[kind], from->reductions[kind], floor * sizeof(**to->reductions));
+	memcpy(to->order[kind], from->order[kind], floor * sizeof(**to->order));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	to->floor[kind] = floor;
+	if (to->since[kind] != since) /* none of the samples counted before is stored */
+		to->taken[kind] = to->reduced[kind] = 0;
+	to->since[kind] = since;
+	return load(&from->since[kind]) == since;
+}
+
+/*
+ * Between two clears of a kind its floor only rises, and a reduction is told before it is in force.
+ * A clear is told before the floor falls.
+ */
 void hmb_snapshot_levels(struct hmb_ledger *to, const struct hmb_ledger *from)
 {
-	uint32_t nr;
-
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
-		to->floor[k] = load(&from->floor[k]);
-	nr = load(&from->nr_reductions);
-	to->nr_reductions = nr < HMB_MAX_REDUCTIONS ? nr : HMB_MAX_REDUCTIONS;
-	memcpy(to->reductions, from->reductions, to->nr_reductions * sizeof(*to->reductions));
+	for (unsigned k = 0; k < HMB_MAX_KINDS; k++) {
+		unsigned tries = MOST_TRIES;
+
+		while (!copy_levels(to, from, k) && --tries)
+			;
+	}
+	to->nr_reductions = load(&from->nr_reductions);
+	to->cleared = load(&from->cleared);
 }

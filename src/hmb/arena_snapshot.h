@@ -7,7 +7,8 @@
  * First the progress of each bin is noted, then all bins are copied and cut off at the noted
  * places, and last the open levels are read. Whatever a record refers to is older than the record
  * and therefore copied as well. Tables that records refer to must be copied before the open levels
- * are read: entries that only closed levels refer to may have other users by then.
+ * are read: entries that only closed levels refer to may have other users by then. If a kind is
+ * cleared meanwhile, the copy has none of its records of before.
  */
 #ifndef HMB_ARENA_SNAPSHOT_H
 #define HMB_ARENA_SNAPSHOT_H

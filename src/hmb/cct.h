@@ -70,6 +70,9 @@ void cct_fini(struct cct *cct);
  */
 uint32_t cct_intern(struct hmb *hmb, const struct hmb_sample *sample);
 
+/* Removes the index of a tree that has no nodes. */
+void cct_clear(struct hmb *hmb);
+
 /* Does a bounded part of the upkeep: gives a page of the index back if the tree has shrunk. */
 void cct_tidy(struct hmb *hmb);
 

@@ -108,17 +108,23 @@ static void page_add(const struct cct_index *index, struct bin *page, uint64_t t
 	page->nr_records++;
 }
 
-/* Tells whether there were no reductions since the page was cleaned. Only these remove nodes. */
+/* The number of times that nodes were removed: with a level, or when a kind was cleared. */
+static uint64_t removals(const struct hmb *hmb)
+{
+	return (uint64_t)hmb->ledger->cleared << 32 | hmb->ledger->nr_reductions;
+}
+
+/* Tells whether no nodes were removed since the page was cleaned. */
 static bool page_is_fresh(const struct hmb *hmb, const struct bin *page)
 {
-	return page->base_time == hmb->ledger->nr_reductions;
+	return page->base_time == removals(hmb);
 }
 
 static void page_clear(const struct hmb *hmb, struct bin *page)
 {
 	memset(page_slots(page), 0, hmb->cct.index.page_slots * sizeof(uint32_t));
 	page->nr_records = 0;
-	page->base_time = hmb->ledger->nr_reductions;
+	page->base_time = removals(hmb);
 }
 
 /* Tells whether the node is the one that was added: its tag belongs on this page. */
@@ -312,4 +318,21 @@ void cct_index_shrink(struct hmb *hmb)
 	page_refill(hmb, nr);
 	arena_give(&hmb->arena, buddy);
 	index->nr_pages--;
+}
+
+void cct_clear(struct hmb *hmb)
+{
+	struct cct_index *index = &hmb->cct.index;
+	uint32_t last = BIN_NONE;
+
+	if (!index->nr_pages)
+		return;
+	/* A page has adjacent places in the directory. */
+	for (size_t i = 0; i < (size_t)1 << index->depth; i++) {
+		if (index->pages[i] != last)
+			arena_give(&hmb->arena, bin_at(&hmb->arena, index->pages[i]));
+		last = index->pages[i];
+	}
+	index->nr_pages = index->depth = index->tidy_at = 0;
+	index->pages[0] = 0;
 }

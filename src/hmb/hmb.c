@@ -75,6 +75,9 @@ void hmb_free(struct hmb *hmb)
 			free(hmb->kinds[k].levels[l].encoder);
 		free(hmb->kinds[k].scale);
 	}
+	for (unsigned c = 0; c < 2; c++)
+		while (hmb->spare[c].nr)
+			free(hmb->spare[c].encoders[--hmb->spare[c].nr]);
 	cct_fini(&hmb->cct);
 	free(hmb->own_ledger);
 	free(hmb);
@@ -82,39 +85,108 @@ void hmb_free(struct hmb *hmb)
 
 /* --- giving back ------------------------------------------------------------------------------ */
 
+static uint64_t level_records(const struct hmb_level *level)
+{
+	return level->nr_before + (level->open ? level->open->nr_records : 0);
+}
+
+/* Keeps the encoder of a level: to free one takes longer than all the rest of closing a level. */
+static void spare_encoder(struct hmb *hmb, const struct hmb_kind *kind, struct hmb_level *level)
+{
+	struct hmb_spare *spare = &hmb->spare[kind->config.content];
+
+	if (!level->encoder)
+		return;
+	if (spare->nr < HMB_MAX_SPARE)
+		spare->encoders[spare->nr++] = level->encoder;
+	else
+		free(level->encoder);
+}
+
+/* Gives the memory of a level back, of which nothing is stored any more. */
+static void level_empty(struct hmb *hmb, struct hmb_kind *kind, struct hmb_level *level)
+{
+	struct arena *arena = &hmb->arena;
+
+	kind->bytes -= ((uint64_t)level->nr_bins << arena->bin_shift) +
+	               ((uint64_t)level->nr_sub_bins << arena->sub_shift);
+	hmb->cct.nr_nodes -= level->nr_nodes;
+	arena_splice(arena, &level->bins, false, level->nr_bins);
+	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
+	spare_encoder(hmb, kind, level);
+	*level = (struct hmb_level){
+		.bins = {BIN_NONE, BIN_NONE},
+		.sub_bins = {BIN_NONE, BIN_NONE},
+	};
+}
+
 void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause)
 {
 	struct hmb_kind *k = &hmb->kinds[kind];
 	struct hmb_ledger *ledger = hmb->ledger;
 	unsigned floor = hmb_floor(hmb, kind);
 	struct hmb_level *level = &k->levels[floor];
-	struct arena *arena = &hmb->arena;
 
 	if (floor == NR_LEVELS)
 		return;
-	ledger->reductions[ledger->nr_reductions] = (struct hmb_reduction){
+	ledger->reductions[kind][floor] = (struct hmb_reduction){
 		.time = time,
 		.kind = kind,
 		.cause = cause,
 		.floor = floor + 1,
 		.bins = level->nr_bins + level->nr_sub_bins,
 	};
-	/*
-	 * The reduction is counted before the level is closed, so that the ledger covers it after a
-	 * crash.
-	 */
-	__atomic_store_n(&ledger->nr_reductions, ledger->nr_reductions + 1, __ATOMIC_RELEASE);
+	ledger->order[kind][floor] = ledger->nr_reductions++;
+	ledger->reduced[kind] += level_records(level);
+	/* The floor comes last, so that the ledger tells of the reduction after a crash. */
 	__atomic_store_n(&ledger->floor[kind], floor + 1, __ATOMIC_RELEASE);
-	k->bytes -= ((uint64_t)level->nr_bins << arena->bin_shift) +
-	            ((uint64_t)level->nr_sub_bins << arena->sub_shift);
-	hmb->cct.nr_nodes -= level->nr_nodes;
-	arena_splice(arena, &level->bins, false, level->nr_bins);
-	arena_splice(arena, &level->sub_bins, true, level->nr_sub_bins);
-	free(level->encoder);
-	*level = (struct hmb_level){
-		.bins = {BIN_NONE, BIN_NONE},
-		.sub_bins = {BIN_NONE, BIN_NONE},
-	};
+	level_empty(hmb, k, level);
+}
+
+/*
+ * The order matters to readers of the ledger, after a crash or at any time: first all bins of the
+ * kind are dead, then its floor falls, else it would bring dead bins to life.
+ */
+void hmb_clear(struct hmb *hmb, unsigned kind)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+	struct hmb_ledger *ledger = hmb->ledger;
+	unsigned floor = hmb_floor(hmb, kind);
+
+	ledger->cleared = ++hmb->arena.sequence;
+	__atomic_store_n(&ledger->since[kind], ledger->cleared, __ATOMIC_RELEASE);
+	ledger->taken[kind] = ledger->reduced[kind] = 0;
+	__atomic_store_n(&ledger->floor[kind], 0, __ATOMIC_RELEASE);
+	for (; floor < NR_LEVELS; floor++)
+		level_empty(hmb, k, &k->levels[floor]);
+	if (!hmb->cct.nr_nodes)
+		cct_clear(hmb);
+}
+
+static int by_order(const void *a, const void *b, void *arg)
+{
+	const struct hmb_reduction *x = a, *y = b;
+	const struct hmb_ledger *ledger = arg;
+	uint32_t of_x = ledger->order[x->kind][x->floor - 1];
+	uint32_t of_y = ledger->order[y->kind][y->floor - 1];
+
+	return (of_x > of_y) - (of_x < of_y);
+}
+
+uint32_t hmb_reductions(const struct hmb_ledger *ledger,
+                        struct hmb_reduction to[HMB_MAX_REDUCTIONS])
+{
+	uint32_t nr = 0;
+
+	for (uint32_t k = 0; k < ledger->nr_kinds && k < HMB_MAX_KINDS; k++) {
+		for (uint32_t l = 0; l < ledger->floor[k] && l < NR_LEVELS; l++) {
+			to[nr] = ledger->reductions[k][l];
+			to[nr].kind = k; /* a damaged ledger may say anything */
+			to[nr++].floor = l + 1;
+		}
+	}
+	qsort_r(to, nr, sizeof(*to), by_order, (void *)(uintptr_t)ledger);
+	return nr;
 }
 
 /*
@@ -173,28 +245,35 @@ static void begin_counters(const struct hmb_kind *kind, struct hmb_level *level,
 	code_begin_counters(level->encoder, bin, kind->config.nr_counters, shifts);
 }
 
-static bool start_coding(const struct arena *arena, const struct hmb_kind *kind,
-                         struct hmb_level *level, struct bin *bin, uint64_t time)
+/* Returns an encoder of the kind's content, which one that is used again need not be emptied for.
+ */
+static void *new_encoder(struct hmb *hmb, const struct hmb_kind *kind)
+{
+	struct hmb_spare *spare = &hmb->spare[kind->config.content];
+
+	if (spare->nr)
+		return spare->encoders[--spare->nr];
+	return kind->config.content == HMB_CALLS ? calloc(1, sizeof(struct call_encoder))
+	                                         : malloc(sizeof(struct code_encoder));
+}
+
+static bool start_coding(struct hmb *hmb, const struct hmb_kind *kind, struct hmb_level *level,
+                         struct bin *bin, uint64_t time)
 {
 	const struct hmb_kind_config *config = &kind->config;
 
-	if (config->content == HMB_SAMPLES) {
-		if (!level->encoder)
-			level->encoder = malloc(sizeof(*level->encoder));
-		if (!level->encoder)
-			return false;
-		code_begin(level->encoder, bin, time, config->time_shift, config->stream_owner,
-		           arena_nodes(arena));
-		if (kind->scale)
-			begin_counters(kind, level, bin);
-	}
+	if (!level->encoder)
+		level->encoder = new_encoder(hmb, kind);
+	if (!level->encoder)
+		return false;
 	if (config->content == HMB_CALLS) {
-		if (!level->calls)
-			level->calls = calloc(1, sizeof(*level->calls));
-		if (!level->calls)
-			return false;
 		call_code_begin(level->calls, bin, time, config->time_shift);
+		return true;
 	}
+	code_begin(level->encoder, bin, time, config->time_shift, config->stream_owner,
+	           arena_nodes(&hmb->arena));
+	if (kind->scale)
+		begin_counters(kind, level, bin);
 	return true;
 }
 
@@ -208,7 +287,7 @@ static bool start_bin(struct hmb *hmb, struct hmb_level *level, struct bin *bin,
 {
 	struct hmb_kind *k = &hmb->kinds[bin->kind];
 
-	if (!start_coding(&hmb->arena, k, level, bin, time))
+	if (!start_coding(hmb, k, level, bin, time))
 		return false;
 	if (bin->size_shift == hmb->arena.bin_shift) {
 		bin_list_append(&hmb->arena, &level->bins, bin);
@@ -318,8 +397,12 @@ bool hmb_put_at(struct hmb *hmb, const struct hmb_sample *sample, uint32_t conte
 
 	hmb->ledger->taken[sample->kind]++;
 	if (!has_room(level, bin) ||
-	    !code_site_expected(encoder, code_who(sample->thread, sample->cpu)))
-		return put_any(hmb, sample, context);
+	    !code_site_expected(encoder, code_who(sample->thread, sample->cpu))) {
+		bool stored = put_any(hmb, sample, context);
+
+		hmb->ledger->reduced[sample->kind] += !stored;
+		return stored;
+	}
 	return code_put_expected(encoder, bin, sample->time, context, sample->leaf);
 }
 
@@ -397,10 +480,15 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 	struct hmb_level *l = &hmb->kinds[kind].levels[level];
 	struct bin *bin = l->open; /* NULL if the level is closed */
 
-	hmb->ledger->taken[kind] += !(call->flags & CALL_CONTINUED);
-	if (!bin || bin_room(bin) < CALL_CODE_MAX_RECORD || !call_put_alike(l->calls, bin, call))
-		return put_pieces(hmb, kind, level, call);
-	return true;
+	uint64_t counted = !(call->flags & CALL_CONTINUED);
+
+	hmb->ledger->taken[kind] += counted;
+	if (bin && bin_room(bin) >= CALL_CODE_MAX_RECORD && call_put_alike(l->calls, bin, call))
+		return true;
+	if (put_pieces(hmb, kind, level, call))
+		return true;
+	hmb->ledger->reduced[kind] += counted;
+	return false;
 }
 
 bool hmb_begin_run(struct hmb *hmb, unsigned kind, struct call_run *run, uint32_t thread,
@@ -418,11 +506,6 @@ void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run)
 }
 
 /* --- figures ---------------------------------------------------------------------------------- */
-
-static uint64_t level_records(const struct hmb_level *level)
-{
-	return level->nr_before + (level->open ? level->open->nr_records : 0);
-}
 
 uint64_t hmb_stored(const struct hmb *hmb, unsigned kind)
 {

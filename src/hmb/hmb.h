@@ -18,6 +18,10 @@
  * The calling-context tree lives in the same bins (see cct.h): a node lies in a bin of the level of
  * the highest sample below it, and leaves with that level.
  *
+ * A kind can be cleared: all its lists are spliced at once, its floor falls to 0, and its counts
+ * start again. The ledger keeps the number that the arena had given to bins until then, by which
+ * everybody recognises the kind's bins of before as dead.
+ *
  * Always: taken == stored + reduced for every kind. Whole bins in lists, index pages, carved and
  * free add up to the arena. Every stored record's context resolves, and every live node is on the
  * path of a stored record.
@@ -81,7 +85,7 @@ struct hmb_sample {
 	const uint64_t *counters; /* the running totals of its stream, where the kind has any */
 };
 
-/* Every level that was closed, in order. */
+/* A level that was closed. */
 struct hmb_reduction {
 	uint64_t time; /* of the sample that needed room, ns */
 	uint32_t kind;
@@ -96,12 +100,35 @@ struct hmb_reduction {
  * The data that is needed to interpret the bins. It and the arena must outlive a killed recorder.
  */
 struct hmb_ledger {
-	uint32_t nr_kinds, nr_reductions;
+	uint32_t nr_kinds;
+	uint32_t nr_reductions;        /* levels closed so far; clearing does not subtract any */
 	uint32_t nr_bins;              /* of the arena, that were ever taken */
 	uint32_t floor[HMB_MAX_KINDS]; /* lowest open level; NR_LEVELS: all are closed */
-	uint64_t taken[HMB_MAX_KINDS];
-	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
+	/* Sequence of the arena when the kind was cleared last: bins up to this one are dead. */
+	uint32_t since[HMB_MAX_KINDS];
+	uint32_t cleared; /* the largest of these */
+	/* Since then: taken == stored + reduced. */
+	uint64_t taken[HMB_MAX_KINDS], reduced[HMB_MAX_KINDS];
+	/* How the levels below the floor were closed, and their order. The rest is not in use. */
+	struct hmb_reduction reductions[HMB_MAX_KINDS][NR_LEVELS];
+	uint32_t order[HMB_MAX_KINDS][NR_LEVELS];
 };
+
+/*
+ * Tells whether a bin of the arena holds records of a kind that are stored: its level is open, and
+ * it was taken after the kind was cleared last.
+ */
+static inline bool hmb_ledger_has(const struct hmb_ledger *ledger, const struct bin *bin)
+{
+	return bin->kind < ledger->nr_kinds && bin->level < NR_LEVELS &&
+	       bin->level >= ledger->floor[bin->kind] && bin->sequence > ledger->since[bin->kind];
+}
+
+/* Collects the reductions since the kinds were cleared, in their order. Returns their number. */
+uint32_t hmb_reductions(const struct hmb_ledger *ledger,
+                        struct hmb_reduction to[HMB_MAX_REDUCTIONS]);
+
+#define HMB_MAX_SPARE 32
 
 struct hmb_level {
 	struct bin_list bins, sub_bins;
@@ -129,6 +156,11 @@ struct hmb {
 	unsigned nr_kinds;
 	struct hmb_kind kinds[HMB_MAX_KINDS];
 	struct hmb_ledger *ledger, *own_ledger;
+	/* Encoders of levels that were closed, by enum hmb_content; each is used again. */
+	struct hmb_spare {
+		void *encoders[HMB_MAX_SPARE];
+		unsigned nr;
+	} spare[2];
 	uint64_t truncated; /* samples whose context was cut for want of room in the tree */
 };
 
@@ -164,6 +196,12 @@ void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run);
 /* Closes the kind's lowest open level for a reason of the caller's. */
 void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_cause cause);
 
+/*
+ * Removes all records of the kind and opens all its levels: from then on it is as it was in a new
+ * buffer. This takes a time that depends on the number of levels, not on that of records.
+ */
+void hmb_clear(struct hmb *hmb, unsigned kind);
+
 static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 {
 	return hmb->ledger->floor[kind];
@@ -187,11 +225,10 @@ size_t hmb_record_bytes(const struct hmb *hmb);
 /* The bytes of context tree nodes and their index. */
 size_t hmb_context_bytes(const struct hmb *hmb);
 
-/* Whether a bin of the arena holds live samples: it is in use for them and its level is open. */
+/* Tells whether a bin of the arena holds samples that are stored. */
 static inline bool hmb_bin_live(const struct hmb *hmb, const struct bin *bin)
 {
-	return bin->use == BIN_SAMPLES && bin->kind < hmb->nr_kinds &&
-	       bin->level >= hmb->ledger->floor[bin->kind];
+	return bin->use == BIN_SAMPLES && hmb_ledger_has(hmb->ledger, bin);
 }
 
 /* For the parts of the buffer: another bin for this list, as hmb_room() below. */

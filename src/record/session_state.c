@@ -6,9 +6,9 @@ static unsigned count_reductions(const struct session *s, unsigned event, enum h
 	const struct hmb_ledger *ledger = tables_ledger(s->tables);
 	unsigned nr = 0;
 
-	for (uint32_t i = 0; i < ledger->nr_reductions; i++)
-		nr += ledger->reductions[i].kind == event && ledger->reductions[i].cause == cause &&
-		      ledger->reductions[i].floor > tables_event(s->tables, event)->initial_shift;
+	for (uint32_t l = tables_event(s->tables, event)->initial_shift; l < ledger->floor[event];
+	     l++)
+		nr += ledger->reductions[event][l].cause == cause;
 	return nr;
 }
 

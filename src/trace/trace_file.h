@@ -42,8 +42,9 @@ struct trace {
 	const unsigned char *memory;
 	size_t size;
 	struct section sections[NR_TRACE_SECTIONS];
-	struct trace_run run; /* what a shorter entry does not say is 0 */
-	uint32_t nr_events;   /* that were sampled */
+	struct trace_run run;  /* what a shorter entry does not say is 0 */
+	uint32_t nr_events;    /* that were sampled */
+	const uint32_t *since; /* of a buffer: the ledger's; NULL: all bins are live */
 	unsigned bin_shift, sub_shift;
 	uint32_t nr_cpus;        /* of streams */
 	struct weights *weights; /* by event */
@@ -77,6 +78,7 @@ static inline bool trace_bin_live(const struct trace *trace, const struct bin *b
 	const struct trace_event *kind = trace_kind(trace, bin->kind);
 
 	return kind && bin->level >= kind->floor &&
+	       (!trace->since || bin->sequence > trace->since[bin->kind]) &&
 	       bin->use == (bin->kind < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
 }
 

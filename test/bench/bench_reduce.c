@@ -126,6 +126,61 @@ static double sampled_reduction(size_t size)
 	return median(us, TURNS);
 }
 
+static void put_samples(struct hmb *hmb, struct program *program, unsigned kind, size_t bytes)
+{
+	struct stream stream = stream_start(1, kind, 0);
+	uint64_t end = hmb->kinds[kind].bytes + bytes;
+	struct hmb_sample sample;
+
+	while (hmb->kinds[kind].bytes < end && !hmb_floor(hmb, 0)) {
+		program_sample(program, &stream, &sample);
+		sample.kind = kind;
+		hmb_put(hmb, &sample);
+	}
+}
+
+static double time_clear(struct hmb *hmb, unsigned first, unsigned nr)
+{
+	uint64_t start;
+
+	cool();
+	start = bench_now();
+	for (unsigned k = first; k < first + nr; k++)
+		hmb_clear(hmb, k);
+	return (double)(bench_now() - start) / 1000;
+}
+
+/* A window of a few MB beside a run of 80 MB, and then all that is in the buffer. */
+static void clears(double *window, double *all)
+{
+	enum { WINDOWS = 40 };
+	struct hmb_config config = {
+		.memory = bench_memory(100 * MB),
+		.size = 100 * MB,
+		.nr_kinds = 2,
+		.max_path = 128,
+		.truncated_frame = 1,
+		.kinds = {{.time_shift = 6}, {.time_shift = 6}},
+	};
+	struct hmb *hmb = hmb_new(&config);
+	struct program *program = program_new(&program_skewed);
+	double us[WINDOWS];
+
+	put_samples(hmb, program, 0, 80 * MB);
+	for (unsigned i = 0; i < WINDOWS; i++) {
+		put_samples(hmb, program, 1, 2 * MB);
+		us[i] = time_clear(hmb, 1, 1);
+	}
+	*window = median(us, WINDOWS);
+	for (unsigned i = 0; i < TURNS; i++) {
+		us[i] = time_clear(hmb, 0, 2);
+		put_samples(hmb, program, 0, 80 * MB);
+	}
+	*all = median(us, TURNS);
+	free(program);
+	buffer_free(hmb);
+}
+
 /* All calls leave when they fill half of the buffer: the put that makes them go. */
 static double one_share(size_t size)
 {
@@ -184,10 +239,15 @@ static double flat_reduction(size_t size)
 
 int main(void)
 {
-	double flat = flat_reduction(100 * MB), small, large, sampled;
+	double flat = flat_reduction(100 * MB), small, large, sampled, window, all;
 	char what[64];
 
 	bench_head("reduce", "us");
+	clears(&window, &all);
+	bench_figure("100 MB, a window of 2 MB is cleared", window, "flat buffer of 100 MB, 50 %",
+	             flat, "<= 50 us");
+	bench_figure("100 MB, all is cleared", all, "flat buffer of 100 MB, 50 %", flat,
+	             "<= 400 us");
 	for (unsigned percent = 10; percent <= 90; percent += 10) {
 		snprintf(what, sizeof(what), "100 MB, %u %% of the bins", percent);
 		bench_figure(what, reduction(100 * MB, percent), "flat buffer of 100 MB, 50 %",

@@ -68,8 +68,10 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 	                         : calls_level(config->policy, call_class_of(local_region), call);
 
 	if (level < hmb_floor(config->hmb, config->kind)) {
-		tables_ledger(config->tables)->taken[config->kind] +=
-			!(call->flags & CALL_CONTINUED);
+		struct hmb_ledger *ledger = tables_ledger(config->tables);
+
+		ledger->taken[config->kind] += !(call->flags & CALL_CONTINUED);
+		ledger->reduced[config->kind] += !(call->flags & CALL_CONTINUED);
 		return;
 	}
 	call->thread = is_last_thread(put, process, tid)

@@ -18,6 +18,7 @@ struct live_trace {
 	struct tables *to;
 	struct arena_copy *arena;
 	struct trace trace; /* of the copy; has no memory of its own */
+	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
 	struct trace_event events[TABLES_MAX_EVENTS];
 	uint32_t *granules;             /* each bin has its own place in BINS */
 	uint64_t (*records)[NR_LEVELS]; /* by kind and level */
@@ -162,6 +163,10 @@ static void take_sections(struct live_trace *live)
 		if (table.entry_size)
 			sections[s] = section_of(table.entries, table.nr, table.entry_size);
 	}
+	sections[TRACE_REDUCTIONS] = section_of(
+		live->reductions, hmb_reductions(tables_ledger(live->to), live->reductions),
+		sizeof(struct trace_reduction));
+	live->trace.since = tables_ledger(live->to)->since;
 	take_run(live);
 	take_events(live);
 	take_strings(live);

@@ -316,7 +316,7 @@ int tables_check(const struct tables *tables)
 	const struct hmb_ledger *ledger = tables_ledger(tables);
 	uint32_t end = tables->header->nr[TRACE_STRINGS];
 
-	if (!end || ledger->nr_kinds > HMB_MAX_KINDS || ledger->nr_reductions > HMB_MAX_REDUCTIONS)
+	if (!end || ledger->nr_kinds > HMB_MAX_KINDS)
 		return -EBADMSG;
 	return tables_string_at(tables, end - 1)[0] ? -EBADMSG : 0;
 }
@@ -520,11 +520,7 @@ struct trace_command *tables_command_at(const struct tables *tables, uint32_t in
 struct table tables_section(const struct tables *tables, enum trace_section section)
 {
 	struct table_kind kind = table_kind(section);
-	const struct hmb_ledger *ledger = tables_ledger(tables);
 
-	if (section == TRACE_REDUCTIONS)
-		return (struct table){ledger->reductions, ledger->nr_reductions,
-		                      sizeof(struct trace_reduction)};
 	if (!kind.max)
 		return (struct table){NULL, 0, 0};
 	return (struct table){table_entry(tables, section, 0), tables->header->nr[section],

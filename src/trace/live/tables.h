@@ -151,6 +151,7 @@ struct table {
 	size_t nr, entry_size;
 };
 
+/* Reductions are not among them, see hmb_reductions(). */
 struct table tables_section(const struct tables *tables, enum trace_section section);
 
 /*

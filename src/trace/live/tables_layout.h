@@ -30,14 +30,15 @@ struct layout {
 struct thread_state {
 	uint8_t top[TABLES_MAX_EVENTS]; /* highest level stored + 1; 0: none of this kind */
 	bool summed;                    /* sums of calls refer to it */
+	uint32_t cleared;               /* the ledger's, when these levels were noted */
 };
 
 struct threads {
 	struct thread_state *states; /* of every slot */
 	uint32_t *unused;            /* slots that were given back */
 	uint32_t nr_unused, nr_shared;
-	uint32_t reductions_seen;
-	uint32_t *shared; /* by command: slot + 1 */
+	uint32_t reductions_seen, clear_seen; /* of the ledger, when slots were collected */
+	uint32_t *shared;                     /* by command: slot + 1 */
 };
 
 struct tables {

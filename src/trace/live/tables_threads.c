@@ -48,7 +48,7 @@ static bool thread_mentioned(const struct tables *tables, uint32_t thread)
 	if (state->summed)
 		return true;
 	for (unsigned k = 0; k < ledger->nr_kinds; k++)
-		if (state->top[k] > ledger->floor[k])
+		if (state->top[k] > ledger->floor[k] && ledger->since[k] <= state->cleared)
 			return true;
 	return false;
 }
@@ -64,15 +64,17 @@ static void slot_give(struct tables *tables, uint32_t thread)
 	tables->threads.unused[tables->threads.nr_unused++] = thread;
 }
 
-/* Only a reduction makes a thread disappear from the bins. */
+/* Only a reduction or a clear makes a thread disappear from the bins. */
 static void slots_collect(struct tables *tables)
 {
 	const struct hmb_ledger *ledger = tables_ledger(tables);
 	uint32_t nr = tables->header->nr[TRACE_THREADS];
 
-	if (tables->threads.reductions_seen == ledger->nr_reductions)
+	if (tables->threads.reductions_seen == ledger->nr_reductions &&
+	    tables->threads.clear_seen == ledger->cleared)
 		return;
 	tables->threads.reductions_seen = ledger->nr_reductions;
+	tables->threads.clear_seen = ledger->cleared;
 	for (uint32_t thread = 0; thread < nr; thread++) {
 		const struct trace_thread *entry = thread_at(tables, thread);
 
@@ -158,10 +160,22 @@ uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t
 	return slot;
 }
 
+/* Forgets levels of kinds that were cleared after they were noted. */
+static void forget_cleared(struct thread_state *state, const struct hmb_ledger *ledger)
+{
+	for (unsigned k = 0; k < ledger->nr_kinds; k++)
+		if (ledger->since[k] > state->cleared)
+			state->top[k] = 0;
+	state->cleared = ledger->cleared;
+}
+
 void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind, unsigned level)
 {
-	uint8_t *top = &tables->threads.states[thread].top[kind];
+	struct thread_state *state = &tables->threads.states[thread];
+	uint8_t *top = &state->top[kind];
 
+	if (state->cleared != tables_ledger(tables)->cleared)
+		forget_cleared(state, tables_ledger(tables));
 	if (*top <= level)
 		*top = (uint8_t)(level + 1);
 }

@@ -268,13 +268,16 @@ static int write_trace(struct merge *merge, const char *path)
 {
 	const struct name_source names = {merge_names, &merge->map, NULL, merge_files};
 	struct trace_run *run = tables_run(merge->tables);
+	struct hmb_ledger *ledger = tables_ledger(merge->tables);
 
 	/*
 	 * The trace reports the samples that the kernel delivered, not those that were put into
 	 * this buffer.
 	 */
-	for (uint32_t i = 0; i < merge->nr_events; i++)
-		tables_ledger(merge->tables)->taken[i] = merge->events[i].taken;
+	for (uint32_t i = 0; i < merge->nr_events; i++) {
+		ledger->taken[i] = merge->events[i].taken;
+		ledger->reduced[i] = ledger->taken[i] - hmb_stored(merge->hmb, i);
+	}
 	run->folded_contexts += merge->hmb->truncated;
 	run->used = hmb_used(merge->hmb);
 	run->contexts = hmb_context_bytes(merge->hmb);

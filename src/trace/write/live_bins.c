@@ -14,8 +14,7 @@ union cursor {
 static bool bin_is_live(const struct live_bins *live, const struct bin *bin)
 {
 	return (bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) &&
-	       bin->kind < live->ledger->nr_kinds && bin->level < NR_LEVELS &&
-	       bin->level >= live->ledger->floor[bin->kind];
+	       hmb_ledger_has(live->ledger, bin);
 }
 
 /* Whether there is a node with this number in a bin that goes into the trace. */

@@ -20,6 +20,8 @@ struct writer {
 	struct names names;
 	struct trace_run run;
 	struct trace_event events[TABLES_MAX_EVENTS];
+	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
+	uint32_t nr_reductions;
 	struct {
 		struct trace_header header;
 		struct trace_entry directory[NR_SECTIONS];
@@ -83,6 +85,9 @@ static struct table section_table(const struct writer *writer, enum trace_sectio
 	case TRACE_EVENTS:
 		table.entries = writer->events;
 		return table;
+	case TRACE_REDUCTIONS:
+		return (struct table){writer->reductions, writer->nr_reductions,
+		                      sizeof(struct trace_reduction)};
 	case TRACE_GRANULES:
 		return (struct table){live->granules, live->arena.nr_bins, sizeof(uint32_t)};
 	case TRACE_BINS:
@@ -230,6 +235,7 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	if (err)
 		return err;
 	complete_events(writer);
+	writer->nr_reductions = hmb_reductions(tables_ledger(tables), writer->reductions);
 	complete_run(writer);
 	return describe(writer);
 }

@@ -413,7 +413,7 @@ static void test_share(void **state)
 	assert_int_equal(hmb_stored(hmb, 1), 0);
 	assert_int_equal(hmb_floor(hmb, 1), NR_LEVELS);
 	assert_int_equal(hmb->ledger->taken[1], 20000);
-	assert_int_equal(hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
+	assert_int_equal(hmb->ledger->reductions[1][0].cause, HMB_CAUSE_SHARE);
 	buffer_free(hmb);
 }
 

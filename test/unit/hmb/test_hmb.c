@@ -31,6 +31,7 @@ struct world {
 	struct hmb *hmb;
 	struct kept *all;
 	size_t nr;
+	size_t since[HMB_MAX_KINDS]; /* samples of before were cleared */
 	struct stream streams[8];
 };
 
@@ -44,6 +45,7 @@ static void world_open(struct world *w, size_t size, unsigned nr_kinds)
 	w->hmb = buffer_new(config);
 	w->all = malloc(MAX_SAMPLES * sizeof(*w->all));
 	w->nr = 0;
+	memset(w->since, 0, sizeof(w->since));
 	for (unsigned i = 0; i < 8; i++)
 		w->streams[i] = stream_start(99, i, 0);
 }
@@ -77,6 +79,26 @@ static void put_random(struct world *w, unsigned variety)
 	else
 		hmb_put(w->hmb, &k->sample);
 	w->nr++;
+}
+
+/* The samples of a kind that arrived since it was cleared. */
+static uint64_t count_taken(const struct world *w, unsigned kind)
+{
+	uint64_t nr = 0;
+
+	for (size_t i = w->since[kind]; i < w->nr; i++)
+		nr += w->all[i].sample.kind == kind;
+	return nr;
+}
+
+static void check_counts(const struct world *w)
+{
+	const struct hmb_ledger *ledger = w->hmb->ledger;
+
+	for (unsigned k = 0; k < w->hmb->nr_kinds; k++) {
+		assert_int_equal(ledger->taken[k], count_taken(w, k));
+		assert_int_equal(ledger->taken[k], hmb_stored(w->hmb, k) + ledger->reduced[k]);
+	}
 }
 
 static void check_accounts(const struct world *w)
@@ -141,7 +163,7 @@ static uint64_t check_level(const struct world *w, unsigned kind, unsigned level
 	                                 hmb->kinds[kind].levels[level].bins};
 	static struct code_cursor cursor;
 	struct code_sample got;
-	size_t at = 0;
+	size_t at = w->since[kind];
 	uint64_t nr = 0;
 
 	for (unsigned l = 0; l < 2; l++) {
@@ -205,6 +227,7 @@ static void survivors(size_t size, unsigned kinds, unsigned nr, unsigned variety
 		}
 	}
 	check_accounts(&w);
+	check_counts(&w);
 	check_survivors(&w);
 	world_close(&w);
 }
@@ -217,6 +240,97 @@ static void survivors_are_what_the_definition_says(void **state)
 	survivors(256 << 10, 2, 60000, 2);
 	survivors(1 << 20, 3, 100000, 8);
 	survivors(4 << 20, 1, 100000, 2);
+}
+
+/* Every live bin of the arena is in a list: whoever judges by headers alone finds the same. */
+static void check_headers(const struct world *w)
+{
+	const struct arena *arena = &w->hmb->arena;
+	uint64_t stored[HMB_MAX_KINDS] = {0};
+	size_t step;
+
+	for (size_t at = 0; at < (size_t)arena->fresh << arena->bin_shift; at += step) {
+		const struct bin *bin = (const void *)(arena->memory + at);
+
+		step = bin_size(bin);
+		if (hmb_bin_live(w->hmb, bin))
+			stored[bin->kind] += bin->nr_records;
+	}
+	for (unsigned k = 0; k < w->hmb->nr_kinds; k++)
+		assert_int_equal(stored[k], hmb_stored(w->hmb, k));
+}
+
+static void clear(struct world *w, unsigned kind)
+{
+	hmb_clear(w->hmb, kind);
+	w->since[kind] = w->nr;
+	assert_int_equal(hmb_floor(w->hmb, kind), 0);
+	assert_int_equal(w->hmb->kinds[kind].bytes, 0);
+}
+
+/* Puts, reductions and clears in random order. */
+static void interleave(size_t size, unsigned kinds, unsigned nr, unsigned variety)
+{
+	struct world w;
+
+	world_open(&w, size, kinds);
+	for (unsigned i = 0; i < nr; i++) {
+		unsigned kind = (unsigned)rnd(kinds);
+
+		put_random(&w, variety);
+		if (!rnd(nr / 40))
+			clear(&w, kind);
+		if (!rnd(nr / 20))
+			hmb_close_lowest(w.hmb, kind, i, HMB_CAUSE_OVERHEAD);
+		if (!rnd(nr / 400))
+			for (unsigned k = 0; k < kinds; k++)
+				clear(&w, k);
+		if (!rnd(nr / 20)) {
+			check_accounts(&w);
+			check_counts(&w);
+			check_headers(&w);
+			check_survivors(&w);
+		}
+	}
+	check_accounts(&w);
+	check_counts(&w);
+	check_headers(&w);
+	check_survivors(&w);
+	world_close(&w);
+}
+
+static void clears_leave_the_samples_since(void **state)
+{
+	(void)state;
+	interleave(64 << 10, 1, 20000, 1);
+	interleave(64 << 10, 3, 20000, 1000);
+	interleave(256 << 10, 4, 40000, 3);
+	interleave(1 << 20, 2, 60000, 50);
+}
+
+/* All levels of all kinds, more often than the ledger has places for reductions. */
+static void reductions_are_those_since_the_clear(void **state)
+{
+	static struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
+	struct world w;
+
+	(void)state;
+	world_open(&w, 64 << 10, 2);
+	for (unsigned turn = 0; turn < 100; turn++) {
+		for (unsigned l = 0; l < NR_LEVELS; l++)
+			hmb_close_lowest(w.hmb, turn % 2, turn, HMB_CAUSE_MEMORY);
+		hmb_clear(w.hmb, turn % 2);
+	}
+	assert_int_equal(hmb_reductions(w.hmb->ledger, reductions), 0);
+	hmb_close_lowest(w.hmb, 1, 7, HMB_CAUSE_MEMORY);
+	hmb_close_lowest(w.hmb, 0, 6, HMB_CAUSE_OVERHEAD);
+	hmb_close_lowest(w.hmb, 1, 5, HMB_CAUSE_MEMORY);
+	assert_int_equal(hmb_reductions(w.hmb->ledger, reductions), 3);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(reductions[i].time, 7 - i);
+	assert_int_equal(reductions[1].kind, 0);
+	assert_int_equal(reductions[2].floor, 2);
+	world_close(&w);
 }
 
 static void budget_is_used_well(void **state)
@@ -299,6 +413,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survivors_are_what_the_definition_says),
+		cmocka_unit_test(clears_leave_the_samples_since),
+		cmocka_unit_test(reductions_are_those_since_the_clear),
 		cmocka_unit_test(budget_is_used_well),
 		cmocka_unit_test(tree_gives_its_room_back),
 		cmocka_unit_test(a_share_that_is_passed_removes_all),

@@ -17,16 +17,29 @@
  * of the bins.
  */
 
-enum { MAX_DEPTH = 24, NR_KINDS = 2, TIME_SHIFT = 6, TRUNCATED = 1 };
+enum { MAX_DEPTH = 24, NR_KINDS = 2, TIME_SHIFT = 6, TRUNCATED = 1, MAX_CLEARS = 1 << 16 };
+
+/* What the child tells of itself. */
+struct progress {
+	uint64_t number; /* of the sample that it puts */
+	uint64_t nr_clears;
+	struct {
+		uint64_t number; /* of the first sample of after */
+		uint32_t kind, since;
+	} clears[MAX_CLEARS];
+};
 
 struct wreck {
 	size_t size;
 	void *memory;
 	struct hmb_ledger *ledger;
-	unsigned char *seen; /* by number of the sample */
-	uint64_t taken;      /* all samples before this one must be there … */
-	uint64_t last;       /* … and none behind this one */
-	struct arena arena;  /* for the places of things alone */
+	struct progress *progress;
+	unsigned every;           /* so many samples are between two clears; 0: there are none */
+	unsigned char *seen;      /* by number of the sample */
+	uint64_t start[NR_KINDS]; /* the first sample that may be there; UINT64_MAX: none may */
+	uint64_t taken;           /* all samples before this one must be there … */
+	uint64_t last;            /* … and none behind this one */
+	struct arena arena;       /* for the places of things alone */
 };
 
 static uint64_t mix(uint64_t n)
@@ -55,6 +68,20 @@ static struct hmb_sample nth_sample(uint64_t n, uint64_t *path)
 	return sample;
 }
 
+static void clear(struct progress *progress, struct hmb *hmb, uint64_t number)
+{
+	unsigned kind = mix(number) >> 60 & 1;
+	uint64_t nr = progress->nr_clears;
+
+	if (nr == MAX_CLEARS)
+		return;
+	hmb_clear(hmb, kind);
+	progress->clears[nr].number = number;
+	progress->clears[nr].kind = kind;
+	progress->clears[nr].since = hmb->ledger->since[kind];
+	__atomic_store_n(&progress->nr_clears, nr + 1, __ATOMIC_RELEASE);
+}
+
 static void put_for_ever(const struct wreck *w)
 {
 	struct hmb_config config = {
@@ -72,14 +99,31 @@ static void put_for_ever(const struct wreck *w)
 	for (uint64_t n = 1;; n++) {
 		struct hmb_sample sample = nth_sample(n, path);
 
+		if (w->every && mix(n) % w->every == 0)
+			clear(w->progress, hmb, n);
+		__atomic_store_n(&w->progress->number, n, __ATOMIC_RELEASE);
 		hmb_put(hmb, &sample);
+	}
+}
+
+/* Finds when each kind was cleared. The child may not have told of the last time yet. */
+static void find_starts(struct wreck *w)
+{
+	const struct progress *progress = w->progress;
+	uint64_t nr = __atomic_load_n(&progress->nr_clears, __ATOMIC_ACQUIRE);
+
+	for (unsigned k = 0; k < NR_KINDS; k++) {
+		w->start[k] = w->ledger->since[k] ? UINT64_MAX : 1;
+		for (uint64_t i = 0; i < nr; i++)
+			if (progress->clears[i].kind == k &&
+			    progress->clears[i].since == w->ledger->since[k])
+				w->start[k] = progress->clears[i].number;
 	}
 }
 
 static bool is_live(const struct wreck *w, const struct bin *bin)
 {
-	return bin->use == BIN_SAMPLES && bin->kind < NR_KINDS &&
-	       bin->level >= w->ledger->floor[bin->kind];
+	return bin->use == BIN_SAMPLES && hmb_ledger_has(w->ledger, bin);
 }
 
 static uint32_t check_node(const struct wreck *w, uint32_t number, const struct hmb_sample *want)
@@ -139,9 +183,24 @@ static uint32_t check_bin(struct wreck *w, const struct bin *bin)
 	return cursor.left;
 }
 
-static uint64_t taken(const struct hmb_ledger *ledger)
+/* The child may have been killed between storing a sample and counting it. */
+static void check_counts(const struct wreck *w)
 {
-	return ledger->taken[0] + ledger->taken[1];
+	uint64_t taken[NR_KINDS] = {0}, stored[NR_KINDS] = {0}, path[MAX_DEPTH];
+
+	for (uint64_t n = 1; n <= w->last; n++) {
+		unsigned kind = nth_sample(n, path).kind;
+
+		taken[kind] += n >= w->start[kind];
+		stored[kind] += w->seen[n];
+	}
+	for (unsigned k = 0; k < NR_KINDS; k++) {
+		if (w->start[k] == UINT64_MAX)
+			continue;
+		assert_in_range(w->ledger->taken[k] + 1, taken[k], taken[k] + 1);
+		assert_in_range(stored[k] + w->ledger->reduced[k] + 1, w->ledger->taken[k],
+		                w->ledger->taken[k] + 1);
+	}
 }
 
 static void check_wreck(struct wreck *w, uint32_t most_missing)
@@ -150,6 +209,7 @@ static void check_wreck(struct wreck *w, uint32_t most_missing)
 	uint64_t path[MAX_DEPTH];
 
 	w->seen = calloc(w->last + 1, 1);
+	find_starts(w);
 	for (size_t at = 0; at < w->arena.nr_bins * bin_bytes; at += step) {
 		const struct bin *bin = (void *)((unsigned char *)w->memory + at);
 
@@ -160,8 +220,11 @@ static void check_wreck(struct wreck *w, uint32_t most_missing)
 	for (uint64_t n = 1; n < w->taken; n++) {
 		struct hmb_sample s = nth_sample(n, path);
 
-		assert_int_equal(w->seen[n], s.level >= w->ledger->floor[s.kind]);
+		assert_int_equal(w->seen[n],
+		                 n >= w->start[s.kind] && s.level >= w->ledger->floor[s.kind]);
 	}
+	if (most_missing != UINT32_MAX)
+		check_counts(w);
 	free(w->seen);
 }
 
@@ -173,16 +236,21 @@ static void *shared(size_t size)
 	return memory;
 }
 
-static struct wreck start(size_t size, pid_t *pid)
+static struct wreck start(size_t size, unsigned every, pid_t *pid)
 {
 	struct wreck w = {
-		.size = size, .memory = shared(size), .ledger = shared(sizeof(struct hmb_ledger))};
+		.size = size,
+		.memory = shared(size),
+		.ledger = shared(sizeof(struct hmb_ledger)),
+		.progress = shared(sizeof(struct progress)),
+		.every = every,
+	};
 
 	*pid = fork();
 	assert_true(*pid >= 0);
 	if (!*pid)
 		put_for_ever(&w);
-	while (!__atomic_load_n(&w.ledger->taken[0], __ATOMIC_RELAXED))
+	while (!__atomic_load_n(&w.progress->number, __ATOMIC_RELAXED))
 		nanosleep(&(struct timespec){.tv_nsec = 10000}, NULL);
 	arena_init(&w.arena, w.memory, size);
 	w.arena.fresh = w.arena.nr_bins;
@@ -201,23 +269,37 @@ static void forget(const struct wreck *w)
 	munmap(w->ledger, sizeof(*w->ledger));
 }
 
-static void kill_one(size_t size, long after_ns)
+static void end_wreck(const struct wreck *w)
+{
+	munmap(w->progress, sizeof(*w->progress));
+	forget(w);
+}
+
+static void kill_one(size_t size, unsigned every, long after_ns)
 {
 	pid_t pid;
-	struct wreck w = start(size, &pid);
+	struct wreck w = start(size, every, &pid);
 
 	nanosleep(&(struct timespec){.tv_nsec = after_ns}, NULL);
 	end(pid);
-	w.taken = w.last = taken(w.ledger);
+	w.taken = w.last = w.progress->number;
 	check_wreck(&w, 1);
-	forget(&w);
+	end_wreck(&w);
 }
 
 static void what_a_killed_recorder_leaves_is_true(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 60; i++)
-		kill_one(i % 2 ? 64 << 10 : 1 << 20, (long)(mix(i) % 4000000));
+		kill_one(i % 2 ? 64 << 10 : 1 << 20, 0, (long)(mix(i) % 4000000));
+}
+
+/* From clears that come more often than reductions to rare ones. */
+static void clears_leave_what_came_since_to_a_killed_recorder(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 60; i++)
+		kill_one(64 << 10, 10U << i % 12, (long)(mix(i) % 4000000));
 }
 
 /*
@@ -230,40 +312,54 @@ static void copy_one(const struct wreck *w, pid_t pid)
 		.size = w->size,
 		.memory = shared(w->size),
 		.ledger = shared(sizeof(struct hmb_ledger)),
+		.progress = w->progress,
 	};
 
+	copy.taken = __atomic_load_n(&w->progress->number, __ATOMIC_ACQUIRE);
 	assert_int_equal(hmb_snapshot(copy.memory, copy.ledger, w->memory, w->size, w->ledger), 0);
 	hmb_snapshot_levels(copy.ledger, w->ledger);
 	assert_int_equal(kill(pid, SIGSTOP), 0);
 	assert_int_equal(waitpid(pid, NULL, WUNTRACED), pid);
 	arena_init(&copy.arena, copy.memory, copy.size);
 	copy.arena.fresh = copy.arena.nr_bins;
-	copy.taken = taken(copy.ledger);
-	copy.last = taken(w->ledger);
+	copy.last = w->progress->number;
 	check_wreck(&copy, UINT32_MAX);
 	forget(&copy);
 	assert_int_equal(kill(pid, SIGCONT), 0);
 }
 
+static void copy_some(size_t size, unsigned every)
+{
+	pid_t pid;
+	struct wreck w = start(size, every, &pid);
+
+	for (unsigned nr = 0; nr < 40; nr++)
+		copy_one(&w, pid);
+	end(pid);
+	end_wreck(&w);
+}
+
 static void a_copy_of_a_recorder_at_work_is_of_one_moment(void **state)
 {
 	(void)state;
-	for (unsigned i = 0; i < 6; i++) {
-		pid_t pid;
-		struct wreck w = start(i % 2 ? 64 << 10 : 1 << 20, &pid);
+	for (unsigned i = 0; i < 6; i++)
+		copy_some(i % 2 ? 64 << 10 : 1 << 20, 0);
+}
 
-		for (unsigned nr = 0; nr < 40; nr++)
-			copy_one(&w, pid);
-		end(pid);
-		forget(&w);
-	}
+static void a_copy_has_what_came_since_a_clear(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 6; i++)
+		copy_some(64 << 10, 30U << 2 * i);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_killed_recorder_leaves_is_true),
+		cmocka_unit_test(clears_leave_what_came_since_to_a_killed_recorder),
 		cmocka_unit_test(a_copy_of_a_recorder_at_work_is_of_one_moment),
+		cmocka_unit_test(a_copy_has_what_came_since_a_clear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

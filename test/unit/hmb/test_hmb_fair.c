@@ -221,8 +221,7 @@ static void a_burst_thins_its_own_event_alone(void **state)
 	assert_true(floor > 0);
 	/* For good: an event that was thinned does not come back. */
 	assert_true(hmb_floor(hmb, 1) >= floor);
-	for (uint32_t i = 0; i < hmb->ledger->nr_reductions; i++)
-		assert_int_equal(hmb->ledger->reductions[i].kind, 1);
+	assert_int_equal(hmb->ledger->nr_reductions, hmb_floor(hmb, 1));
 	buffer_free(hmb);
 }
 
@@ -285,8 +284,7 @@ static void bursts_leave_the_rare_alone(void **state)
 	assert_true(hmb_floor(hmb, 0) > hmb_floor(hmb, 1) && hmb_floor(hmb, 1) > 0);
 	assert_true(hmb->kinds[0].bytes < 3 * hmb->kinds[1].bytes);
 	assert_true(hmb->kinds[1].bytes < 3 * hmb->kinds[0].bytes);
-	for (uint32_t i = 0; i < hmb->ledger->nr_reductions; i++)
-		assert_int_not_equal(hmb->ledger->reductions[i].kind, 2);
+	assert_int_equal(hmb_floor(hmb, 2), 0);
 	buffer_free(hmb);
 }
 
@@ -307,7 +305,7 @@ static void of_equals_the_first_is_thinned(void **state)
 			for (unsigned k = 1; k < 3; k++)
 				assert_int_equal(hmb->kinds[k].bytes, least);
 	}
-	assert_int_equal(hmb->ledger->reductions[0].kind, 0);
+	assert_true(hmb_floor(hmb, 0) > 0);
 	buffer_free(hmb);
 }
 

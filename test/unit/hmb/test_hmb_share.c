@@ -94,7 +94,7 @@ static void test_all_at_once(void **state)
 	assert_int_equal(read_back(&buffer, there), 0);
 	assert_int_equal(buffer.hmb->ledger->taken[1], buffer.next);
 	assert_int_equal(hmb_stored(buffer.hmb, 1), 0);
-	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_SHARE);
+	assert_int_equal(buffer.hmb->ledger->reductions[1][0].cause, HMB_CAUSE_SHARE);
 	buffer_free(buffer.hmb);
 	free(there);
 }
@@ -202,7 +202,7 @@ static void test_nothing_else(void **state)
 	buffer_open(&buffer, SIZE, true);
 	while (!hmb_floor(buffer.hmb, 1))
 		put(&buffer, (unsigned)__builtin_ctz(buffer.next + 1));
-	assert_int_equal(buffer.hmb->ledger->reductions[0].cause, HMB_CAUSE_MEMORY);
+	assert_int_equal(buffer.hmb->ledger->reductions[1][0].cause, HMB_CAUSE_MEMORY);
 	assert_int_equal(buffer.hmb->ledger->nr_reductions, 1);
 	assert_int_equal(read_back(&buffer, there), hmb_stored(buffer.hmb, 1));
 	/* Of a kind that has closed all of its levels there is nothing more to close. */

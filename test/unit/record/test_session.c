@@ -589,8 +589,9 @@ static void reduce(struct world *w, uint32_t kind, uint32_t floor, enum hmb_caus
 {
 	struct hmb_ledger *ledger = tables_ledger(w->session.tables);
 
-	ledger->reductions[ledger->nr_reductions++] =
+	ledger->reductions[kind][floor - 1] =
 		(struct hmb_reduction){.kind = kind, .floor = floor, .cause = cause};
+	ledger->floor[kind] = floor;
 	w->session.hmb->ledger->floor[kind] = floor;
 }
 
@@ -639,7 +640,7 @@ static void the_rate_has_a_reason(void **state)
 	period = 1009;
 	expect_last(w, ", 1 in 2018: 1 in 1009 at first, halved once, as sampling cost too much");
 	ledger.floor[1] = 0;
-	tables_ledger(w->session.tables)->nr_reductions = 0;
+	tables_ledger(w->session.tables)->floor[0] = 0;
 	w->config.nr_events = 1;
 	w->config.events[0].unit = EVENT_COUNT;
 	tables_event(w->session.tables, 0)->initial_shift = ledger.floor[0] = 0;

@@ -107,6 +107,28 @@ static void a_recording_that_goes_on(void **state)
 	world_close(&w);
 }
 
+/* Floors fall when kinds are cleared, and bins of before are dead all the same. */
+static void a_recording_that_is_cleared(void **state)
+{
+	struct live_trace *live;
+	struct world w;
+
+	(void)state;
+	world_begin(&w);
+	put_many(&w, 5000);
+	say_end(&w);
+	live = open_live(&w);
+	for (unsigned i = 0; i < 30; i++) {
+		assert_int_equal(live_trace_update(live), 0);
+		same_as_written(&w, live);
+		hmb_clear(w.hmb, i % 3 != 0);
+		put_many(&w, (size_t)1 << i % 11);
+		say_end(&w);
+	}
+	live_trace_close(live);
+	world_close(&w);
+}
+
 /* A raised floor gives what a longer period would have sampled. */
 static void the_highest_levels(void **state)
 {
@@ -232,8 +254,11 @@ static void a_recorder_that_ends(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_recording_that_goes_on), cmocka_unit_test(the_highest_levels),
-		cmocka_unit_test(samples_since_a_time),     cmocka_unit_test(names_of_functions),
+		cmocka_unit_test(a_recording_that_goes_on),
+		cmocka_unit_test(a_recording_that_is_cleared),
+		cmocka_unit_test(the_highest_levels),
+		cmocka_unit_test(samples_since_a_time),
+		cmocka_unit_test(names_of_functions),
 		cmocka_unit_test(a_recorder_that_ends),
 	};
 

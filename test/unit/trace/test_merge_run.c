@@ -1,4 +1,5 @@
 /* What a merged trace says of the runs that it is made of. */
+#include "seal.h"
 #include "trace_world.h"
 
 #include "trace/merge/merge.h"
@@ -59,19 +60,29 @@ static struct merge_result result;
 
 enum { MAX_MERGED = 4 };
 
-static struct trace *merged_some(struct world *ranks, unsigned nr, char path[128])
+static void write_ranks(struct world *ranks, unsigned nr)
+{
+	for (unsigned i = 0; i < nr; i++)
+		assert_int_equal(trace_write(ranks[i].path, ranks[i].tables, NULL, NULL, NULL), 0);
+}
+
+static struct trace *merged_written(struct world *ranks, unsigned nr, char path[128])
 {
 	char *paths[MAX_MERGED], why[MERGE_WHY_SIZE];
 	struct merge_config config = {.paths = paths, .nr = nr};
 
-	for (unsigned i = 0; i < nr; i++) {
-		assert_int_equal(trace_write(ranks[i].path, ranks[i].tables, NULL, NULL, NULL), 0);
+	for (unsigned i = 0; i < nr; i++)
 		paths[i] = ranks[i].path;
-	}
 	snprintf(path, 128, "%s/all.atr", ranks[0].folder);
 	if (merge_write(path, &config, &result, why))
 		fail_msg("%s", why);
 	return open_good(path);
+}
+
+static struct trace *merged_some(struct world *ranks, unsigned nr, char path[128])
+{
+	write_ranks(ranks, nr);
+	return merged_written(ranks, nr, path);
 }
 
 static struct trace *merged(struct world ranks[2], char path[128])
@@ -421,13 +432,38 @@ static uint64_t count_samples(const struct trace *trace)
 	return nr;
 }
 
+/* Moves the reductions of a trace to its end, with two of levels that there are not. */
+static void add_impossible_reductions(const char *path)
+{
+	static unsigned char bytes[1 << 20];
+	struct trace_entry *entry = (void *)(bytes + sizeof(struct trace_header));
+	FILE *file = fopen(path, "r+");
+	size_t size = fread(bytes, 1, sizeof(bytes) - 3 * sizeof(struct trace_reduction), file);
+	struct trace_reduction *last;
+
+	entry += TRACE_REDUCTIONS - 1;
+	assert_int_equal(entry->section, TRACE_REDUCTIONS);
+	memcpy(bytes + size, bytes + entry->offset, entry->size);
+	last = (void *)(bytes + size + entry->size);
+	last[0] = last[1] = last[-1];
+	last[0].floor = 0;
+	last[1].floor = UINT32_MAX;
+	entry->offset = size;
+	entry->size += 2 * sizeof(*last);
+	size += entry->size;
+	((struct trace_header *)(void *)bytes)->size = size;
+	seal(bytes, size);
+	rewind(file);
+	assert_int_equal(fwrite(bytes, 1, size, file), size);
+	fclose(file);
+}
+
 /* All samples weigh as much as those of the rank that was thinned most, and that is told. */
 static void ranks_are_thinned_alike(void **state)
 {
 	struct world ranks[2];
 	struct trace *trace;
 	const struct trace_reduction *first, *second;
-	struct hmb_ledger *ledger;
 	uint64_t kept = 0, left_out = 0;
 	char path[128];
 
@@ -437,12 +473,6 @@ static void ranks_are_thinned_alike(void **state)
 	hmb_close_lowest(ranks[0].hmb, 0, 20000, HMB_CAUSE_MEMORY);
 	hmb_close_lowest(ranks[0].hmb, 0, 30000, HMB_CAUSE_OVERHEAD);
 	hmb_close_lowest(ranks[1].hmb, 0, 15000, HMB_CAUSE_OVERHEAD);
-	/* Levels that there are not. */
-	ledger = ranks[1].hmb->ledger;
-	ledger->reductions[1] = ledger->reductions[2] = ledger->reductions[0];
-	ledger->reductions[1].floor = 0;
-	ledger->reductions[2].floor = UINT32_MAX;
-	ledger->nr_reductions = 3;
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t n = 0; n < ranks[i].nr; n++) {
 			const struct hmb_sample *sample = &ranks[i].all[n].sample;
@@ -451,7 +481,9 @@ static void ranks_are_thinned_alike(void **state)
 			left_out += !sample->kind && sample->level == 1 && i; /* rank 0 has none */
 		}
 	}
-	trace = merged(ranks, path);
+	write_ranks(ranks, 2);
+	add_impossible_reductions(ranks[1].path);
+	trace = merged_written(ranks, 2, path);
 	assert_int_equal(trace_event(trace, 0)->floor, 2);
 	assert_int_equal(count_samples(trace), kept);
 	assert_int_equal(result.thinned, left_out);
