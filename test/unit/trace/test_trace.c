@@ -218,7 +218,7 @@ static void the_page_is_right(void **state)
 {
 	(void)state;
 	assert_int_equal(TRACE_RUN_LEAST, 232);
-	assert_int_equal(sizeof(struct trace_run), 528);
+	assert_int_equal(sizeof(struct trace_run), 536);
 	assert_int_equal(sizeof(struct trace_event), 48);
 	assert_int_equal(sizeof(struct trace_stream), 32);
 	assert_int_equal(sizeof(struct trace_command), 32);
@@ -748,6 +748,7 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_PROCESSES] = "calls has entries of another kind",
 		[TRACE_OWNERS] = "calls has entries of another kind",
 		[TRACE_INSTRUMENTS] = "calls has entries of another kind",
+		[TRACE_CALL_SUMS] = "calls has entries of another kind",
 	};
 	const struct trace_entry *entries;
 	struct scratch scratch;
