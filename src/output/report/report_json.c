@@ -22,6 +22,7 @@ struct report_out {
 	struct profile_view view;
 	struct report_rows rows;
 	struct profile_trees trees;
+	struct table branches;
 	struct counter_columns counters;
 	struct rank_rows ranks; /* of threads */
 };
@@ -171,12 +172,17 @@ static void put_class_keys(struct report_out *out, uint32_t class)
 	                 PROFILE_CLASS_KEYS & ~(unsigned)PROFILE_BY_THREAD);
 }
 
+static void put_branch(struct report_out *out, uint32_t others, uint64_t total,
+                       const uint64_t *self)
+{
+	put_branch_cells(&out->branches, out->profile, &out->view, others, total, self);
+}
+
 static void put_sum(struct report_out *out, const struct report_branch *branch)
 {
-	json_begin(&out->json, NULL);
-	json_number(&out->json, "others", branch->nr);
-	json_number(&out->json, "total", branch->total);
-	json_end(&out->json);
+	table_begin(&out->branches);
+	put_branch(out, branch->nr, branch->total, NULL);
+	table_end(&out->branches);
 }
 
 static void put_unsampled(struct report_out *out, uint32_t number)
@@ -184,14 +190,13 @@ static void put_unsampled(struct report_out *out, uint32_t number)
 	const struct profile_unsampled *unsampled = &out->profile->unsampled[number];
 	const struct profile_row *row = &out->profile->rows[unsampled->row];
 
-	json_begin(&out->json, NULL);
+	table_begin(&out->branches);
 	report_row_json(&out->json, out->profile, row, out->query, NULL);
-	json_number(&out->json, "self", row->self);
-	json_number(&out->json, "total", row->self);
+	put_branch(out, 0, row->self, &row->self);
 	put_amounts(out, unsampled);
 	json_begin_list(&out->json, "children");
 	json_end_list(&out->json);
-	json_end(&out->json);
+	table_end(&out->branches);
 }
 
 static void put_node(struct report_out *out, const struct report_tree *tree, uint32_t number)
@@ -199,14 +204,12 @@ static void put_node(struct report_out *out, const struct report_tree *tree, uin
 	const struct path_node *node = &tree->of->nodes[number];
 	const struct profile_row row = {.name = node->name};
 
-	json_begin(&out->json, NULL);
+	table_begin(&out->branches);
 	report_keys_json(&out->json, out->profile, &row, out->query, ~(unsigned)PROFILE_CLASS_KEYS);
-	if (out->view.direction != PROFILE_CALLERS)
-		json_number(&out->json, "self", tree->of->self[number]);
-	json_number(&out->json, "total", node->total);
+	put_branch(out, 0, node->total, &tree->of->self[number]);
 	put_counters(out, profile_counts_of(&out->trees.counts, number)->total);
 	put_children(out, tree, number);
-	json_end(&out->json);
+	table_end(&out->branches);
 }
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent)
@@ -264,6 +267,10 @@ static int put_trees(struct report_out *out)
 	bool whole = out->view.direction == PROFILE_ALL;
 	int err = profile_trees_init(&out->trees, profile);
 
+	out->branches = (struct table){
+		.columns = tree_columns(out->view.direction),
+		.json = &out->json,
+	};
 	json_begin_list(&out->json, "trees");
 	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
 		if (profile->classes[i].weight || (!i && !classes))

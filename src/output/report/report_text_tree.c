@@ -1,3 +1,4 @@
+#include "output/report/function_table.h"
 #include "output/report/report_columns.h"
 #include "output/views/report_rows.h"
 #include "output/report/report_text.h"
@@ -7,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_LEVEL 60 /* deeper branches stay there */
 
@@ -18,52 +20,25 @@ struct tree_text {
 	const struct report_tree *tree; /* of the class that is printed */
 	const struct profile_view *view;
 	const struct counter_columns *counters;
+	struct table *table;
 	char *text;
 	const char **guides; /* before a name, for each level of branches */
 };
 
-/* The shares of a branch; self: NULL: is not told of it. Returns the columns used. */
-static unsigned put_shares(const struct tree_text *tree, uint64_t total, const uint64_t *self)
-{
-	uint64_t whole = tree->of->profile->total;
-	unsigned used = 10;
-
-	fprintf(tree->to, "%7.2f%%", percent((double)total, whole));
-	if (tree->view->direction != PROFILE_ALL) {
-		fprintf(tree->to, "  %7.2f%%", percent((double)total, tree->view->total));
-		used += 10;
-	}
-	if (tree->view->direction == PROFILE_CALLERS)
-		return used;
-	if (self)
-		fprintf(tree->to, "  %7.2f%%", percent((double)*self, whole));
-	else
-		fprintf(tree->to, "  %8s", "");
-	return used + 10;
-}
-
 static void put_titles(const struct tree_text *tree)
 {
-	static const char *const titles[][2] = {
-		[PROFILE_ALL] = {"   total      self", "call path"},
-		[PROFILE_CALLERS] = {"   total     of it", "called by"},
-		[PROFILE_CALLEES] = {"   total     of it      self", "calls"},
+	static const char *const titles[] = {
+		[PROFILE_ALL] = "call path",
+		[PROFILE_CALLERS] = "called by",
+		[PROFILE_CALLEES] = "calls",
 	};
 
 	if (tree->options->style.quiet)
 		return;
-	fprintf(tree->to, "%s%s", paint(tree->options, BOLD), titles[tree->view->direction][0]);
+	fputs(paint(tree->options, BOLD), tree->to);
+	table_titles(tree->table);
 	report_counters_titles(tree->to, tree->counters);
-	fprintf(tree->to, "  %s%s\n", titles[tree->view->direction][1],
-	        paint(tree->options, PLAIN));
-}
-
-/* Prints the counts in a branch and below it; NULL: blanks. */
-static unsigned put_counters(const struct tree_text *tree, const uint64_t *counters)
-{
-	report_counters_values(tree->to, tree->counters, counters);
-	fputs("  ", tree->to);
-	return report_counters_width(tree->counters);
+	fprintf(tree->to, "  %s%s\n", titles[tree->view->direction], paint(tree->options, PLAIN));
 }
 
 /* Two columns a level. */
@@ -75,6 +50,17 @@ static void put_guides(const struct tree_text *tree, unsigned level)
 	fputs(level ? paint(tree->options, PLAIN) : "", tree->to);
 }
 
+/* Prints all of a row that precedes its name. counters: those in the branch; NULL: blanks. */
+static void begin_row(const struct tree_text *tree, uint64_t total, const uint64_t *self,
+                      const uint64_t *counters, unsigned level)
+{
+	table_begin(tree->table);
+	put_branch_cells(tree->table, tree->of->profile, tree->view, 0, total, self);
+	report_counters_values(tree->to, tree->counters, counters);
+	fputs("  ", tree->to);
+	put_guides(tree, level);
+}
+
 /* "[unsampled] gcc" */
 static void put_unsampled(const struct tree_text *tree, const struct report_branch *branch,
                           unsigned level)
@@ -82,22 +68,19 @@ static void put_unsampled(const struct tree_text *tree, const struct report_bran
 	const struct profile *profile = tree->of->profile;
 	const struct profile_unsampled *unsampled = &profile->unsampled[branch->unsampled];
 
-	put_shares(tree, branch->total, NULL);
-	put_counters(tree, NULL);
-	put_guides(tree, level);
+	begin_row(tree, branch->total, NULL, NULL, level);
 	fprintf(tree->to, "%s ", profile_unsampled_name(unsampled));
 	text_put(tree->to, trace_command_name(profile->trace, unsampled->comm), 0);
-	fputc('\n', tree->to);
+	table_end(tree->table);
 }
 
 static void put_sum(const struct tree_text *tree, const struct report_branch *branch,
                     unsigned level)
 {
-	put_shares(tree, branch->total, NULL);
-	put_counters(tree, NULL);
-	put_guides(tree, level);
-	fprintf(tree->to, "%s(%u more, small)%s\n", paint(tree->options, DIM), branch->nr,
+	begin_row(tree, branch->total, NULL, NULL, level);
+	fprintf(tree->to, "%s(%u more, small)%s", paint(tree->options, DIM), branch->nr,
 	        paint(tree->options, PLAIN));
+	table_end(tree->table);
 }
 
 /* The module is told where it is all that is known. */
@@ -130,7 +113,6 @@ static void put_label(const struct tree_text *tree, const struct profile_row *ro
 		         report_cell(tree->of->profile, row, PROFILE_BY_MODULE, tree->text), 0);
 		fprintf(tree->to, ")%s", paint(tree->options, PLAIN));
 	}
-	fputc('\n', tree->to);
 }
 
 static void put_node(const struct tree_text *tree, uint32_t number, unsigned level,
@@ -139,12 +121,13 @@ static void put_node(const struct tree_text *tree, uint32_t number, unsigned lev
 	const struct profile_trees *of = tree->tree->of;
 	const struct path_node *node = &of->nodes[number];
 	const struct profile_row row = {.name = node->name};
-	unsigned used;
+	unsigned used = table_width(tree->table) + report_counters_width(tree->counters) +
+	                (unsigned)strlen("  ") + 2 * level;
 
-	used = put_shares(tree, node->total, &of->self[number]) + 2 * level;
-	used += put_counters(tree, profile_counts_of(&of->counts, number)->total);
-	put_guides(tree, level);
+	begin_row(tree, node->total, &of->self[number],
+	          profile_counts_of(&of->counts, number)->total, level);
 	put_label(tree, &row, room_behind(tree->options, used), with_module);
+	table_end(tree->table);
 }
 
 /*
@@ -310,12 +293,14 @@ int report_text_tree(FILE *to, const struct profile *profile, const struct repor
 	struct counter_columns counters;
 	const char *guides[MAX_LEVEL + 1];
 	struct profile_trees of;
+	struct table table = {.columns = tree_columns(view->direction), .to = to};
 	struct tree_text tree = {
 		.to = to,
 		.options = options,
 		.of = &of,
 		.view = view,
 		.counters = &counters,
+		.table = &table,
 		.text = malloc(CELL_SIZE),
 		.guides = guides,
 	};
