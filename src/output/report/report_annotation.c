@@ -1,3 +1,4 @@
+#include "output/report/code_tables.h"
 #include "output/report/report_annotation.h"
 #include "output/views/annotation.h"
 #include "output/profile/frame_names.h"
@@ -21,15 +22,6 @@ struct annotation_text {
 	const struct annotation *annotation;
 };
 
-static void put_share(const struct annotation_text *out, uint64_t self, uint64_t samples)
-{
-	if (samples)
-		fprintf(out->to, "%7.2f%%  %8llu  ", percent((double)self, out->annotation->self),
-		        (unsigned long long)samples);
-	else
-		fprintf(out->to, "%8s  %8s  ", "", "");
-}
-
 static void put_name(const struct annotation_text *out, const char *text)
 {
 	fputs(paint(out->options, BOLD), out->to);
@@ -37,12 +29,13 @@ static void put_name(const struct annotation_text *out, const char *text)
 	fputs(paint(out->options, PLAIN), out->to);
 }
 
-static void put_titles(const struct annotation_text *out, const char *what)
+static void put_titles(const struct annotation_text *out, struct table *table)
 {
 	if (out->options->style.quiet)
 		return;
-	fprintf(out->to, "%s%8s  %8s  %s%s\n", paint(out->options, BOLD), "share", "samples", what,
-	        paint(out->options, PLAIN));
+	fputs(paint(out->options, BOLD), out->to);
+	table_titles(table);
+	fprintf(out->to, "%s\n", paint(out->options, PLAIN));
 }
 
 static void put_gap(const struct annotation_text *out)
@@ -63,13 +56,12 @@ static void put_rest(const struct annotation_text *out, uint64_t self, uint32_t 
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* Tabs as blanks: the columns before the text would shift them. */
-static void put_source_line(const struct annotation_text *out, uint32_t line, const char *text)
+static void put_source(const struct annotation_text *out, const char *text)
 {
 	unsigned width = out->options->style.width, column = 0,
 		 room = width > 40 ? width - 28 : MIN_COLUMN;
 	char *expanded = text ? malloc(8 * strlen(text) + 1) : NULL;
 
-	fprintf(out->to, "%6u", line);
 	for (; expanded && *text; text++) {
 		if (*text != '\t')
 			expanded[column++] = *text;
@@ -84,7 +76,6 @@ static void put_source_line(const struct annotation_text *out, uint32_t line, co
 		text_put(out->to, expanded, width ? room : 0);
 	}
 	free(expanded);
-	fputc('\n', out->to);
 }
 
 /* The weight and the number of source lines that are not shown. */
@@ -99,12 +90,17 @@ struct file_text {
 	const struct hot_line *lines;
 	uint32_t nr;
 	struct rest *rest; /* of all files */
+	struct table *table;
 };
 
-static void put_hot_share(const struct annotation_text *out, const struct file_text *file,
-                          const struct hot_line *line)
+static void put_line(const struct annotation_text *out, const struct file_text *file,
+                     const struct hot_line *line)
 {
-	put_share(out, line->self, line->samples);
+	put_line_cells(file->table, out->annotation, line, NULL, NULL);
+	put_source(out, source_text_line(&file->source, line->line));
+	table_end(file->table);
+	if (!line->samples)
+		return;
 	file->rest->self -= line->self;
 	file->rest->nr--;
 }
@@ -114,12 +110,9 @@ static void put_context(const struct annotation_text *out, const struct file_tex
 {
 	for (; from < to && source_text_line(&file->source, from); from++) {
 		size_t i = ARRAY_PARTITION(file->lines, file->nr, line, line->line < from);
+		bool hot = i < file->nr && file->lines[i].line == from;
 
-		if (i < file->nr && file->lines[i].line == from)
-			put_hot_share(out, file, &file->lines[i]);
-		else
-			put_share(out, 0, 0);
-		put_source_line(out, from, source_text_line(&file->source, from));
+		put_line(out, file, hot ? &file->lines[i] : &(struct hot_line){.line = from});
 	}
 }
 
@@ -151,12 +144,7 @@ static void put_file_lines(const struct annotation_text *out, const struct file_
 			continue;
 		if (line->line)
 			put_between(out, file, last, line->line);
-		put_hot_share(out, file, line);
-		if (line->line)
-			put_source_line(out, line->line,
-			                source_text_line(&file->source, line->line));
-		else
-			fprintf(out->to, "%6s\n", "?");
+		put_line(out, file, line);
 		last = line->line;
 	}
 	if (last)
@@ -170,8 +158,8 @@ static bool any_hottest(const struct annotation *annotation, uint32_t first, uin
 	return first < end;
 }
 
-static void put_file(const struct annotation_text *out, uint32_t first, uint32_t end,
-                     struct rest *rest)
+static void put_file(const struct annotation_text *out, struct table *table, uint32_t first,
+                     uint32_t end, struct rest *rest)
 {
 	const struct annotation *annotation = out->annotation;
 	const char *path = trace_string(annotation->trace, annotation->lines[first].file);
@@ -179,6 +167,7 @@ static void put_file(const struct annotation_text *out, uint32_t first, uint32_t
 		.lines = &annotation->lines[first],
 		.nr = end - first,
 		.rest = rest,
+		.table = table,
 	};
 	const char *problem = annotation_source(annotation, file.lines, &file.source);
 
@@ -193,6 +182,7 @@ static void put_file(const struct annotation_text *out, uint32_t first, uint32_t
 static void put_lines(const struct annotation_text *out)
 {
 	const struct annotation *annotation = out->annotation;
+	struct table table = {.columns = line_columns, .to = out->to};
 	struct rest rest = {.nr = annotation->nr_lines};
 	uint32_t end;
 
@@ -203,11 +193,11 @@ static void put_lines(const struct annotation_text *out)
 	}
 	for (uint32_t i = 0; i < annotation->nr_lines; i++)
 		rest.self += annotation->lines[i].self;
-	put_titles(out, "  line  source");
+	put_titles(out, &table);
 	for (uint32_t first = 0; first < annotation->nr_lines; first = end) {
 		end = annotation_file_end(annotation, first);
 		if (any_hottest(annotation, first, end))
-			put_file(out, first, end, &rest);
+			put_file(out, &table, first, end, &rest);
 	}
 	put_rest(out, rest.self, rest.nr, "line", "lines");
 }
@@ -217,24 +207,19 @@ static void put_lines(const struct annotation_text *out)
 struct code_text {
 	const struct hot_code *code;
 	const struct trace_symbol *symbol;
-	uint64_t address; /* of the symbol */
 	struct hot_address *rows;
 	uint32_t nr;
 	struct disassembler *disassembler;
+	struct table *table;
 };
 
-static int address_width(const struct code_text *code)
-{
-	return code->address >> 32 ? 16 : 8;
-}
-
-static void put_position(const struct annotation_text *out, const struct hot_address *row)
+/* blanks: those that pad the instruction. */
+static void put_position(const struct annotation_text *out, const struct hot_address *row,
+                         unsigned blanks)
 {
 	const char *path = trace_string(out->annotation->trace, row->file);
 
-	if (!row->file)
-		return;
-	fprintf(out->to, "  %s# ", paint(out->options, DIM));
+	fprintf(out->to, "%*s  %s# ", (int)blanks, "", paint(out->options, DIM));
 	text_put(out->to, text_file_name(path), 0);
 	fprintf(out->to, ":%u%s", row->line, paint(out->options, PLAIN));
 }
@@ -242,22 +227,10 @@ static void put_position(const struct annotation_text *out, const struct hot_add
 static void put_row(const struct annotation_text *out, const struct code_text *code,
                     const struct hot_address *row)
 {
-	char text[INSTRUCTION_SIZE];
-
-	put_share(out, row->self, row->samples);
-	annotation_row_text(code->code, code->symbol, row, code->disassembler, text);
-	fprintf(out->to, "%*" PRIx64, address_width(code),
-	        code->address + (frame_offset(row->frame) - code->symbol->lo));
-	if (*text) {
-		fputs("  ", out->to);
-		if (row->samples && row->file)
-			text_put_padded(out->to, text, 40);
-		else
-			text_put(out->to, text, 0);
-	}
-	if (row->samples)
-		put_position(out, row);
-	fputc('\n', out->to);
+	put_code_cells(code->table, out->annotation, code->code, row, code->disassembler);
+	if (row->samples && row->file)
+		put_position(out, row, code->table->due);
+	table_end(code->table);
 }
 
 static bool near_hot(const struct annotation_text *out, const struct code_text *code, uint32_t i)
@@ -309,8 +282,8 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 
 	fputc('\n', out->to);
 	snprintf(text, sizeof(text), "%s [%" PRIx64 ", %" PRIx64 ")",
-	         frame_module_text(trace, frame), code->address,
-	         code->address + (code->symbol->hi - code->symbol->lo));
+	         frame_module_text(trace, frame), code->code->address,
+	         code->code->address + (code->symbol->hi - code->symbol->lo));
 	put_name(out, text);
 	symbol = frame_symbol(trace, frame, text);
 	if (strcmp(symbol, out->options->query.function) != 0) {
@@ -326,17 +299,16 @@ static void put_code_title(const struct annotation_text *out, const struct code_
 static int put_code(const struct annotation_text *out, const struct hot_code *hot)
 {
 	const struct trace *trace = out->annotation->trace;
-	struct code_text code = {.code = hot, .symbol = trace_symbol(trace, hot->symbol)};
-	char title[TEXT_SIZE];
+	struct column columns[CODE_COLUMNS];
+	struct table table = {.columns = columns, .to = out->to};
+	struct code_text code = {hot, trace_symbol(trace, hot->symbol), .table = &table};
 
-	code.address = hot->address;
 	code.rows = annotation_rows(out->annotation, hot, &code.nr, &code.disassembler);
 	if (!code.rows)
 		return -ENOMEM;
+	make_code_columns(columns, hot, code.disassembler);
 	put_code_title(out, &code);
-	snprintf(title, sizeof(title), "%*s%s", address_width(&code), "address",
-	         code.disassembler ? "  instruction" : "");
-	put_titles(out, title);
+	put_titles(out, &table);
 	put_rows(out, &code);
 	disassembler_free(code.disassembler);
 	free(code.rows);

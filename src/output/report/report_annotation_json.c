@@ -1,6 +1,7 @@
 #include "output/views/annotation.h"
 #include "output/profile/frame_names.h"
 #include "output/text/json_writer.h"
+#include "output/report/code_tables.h"
 #include "output/report/report_annotation.h"
 
 #include "base/frame.h"
@@ -14,27 +15,17 @@ static void put_weights(struct json_writer *json, uint64_t self, uint64_t sample
 	json_number(json, "samples", samples);
 }
 
-static void put_position(struct json_writer *json, const struct annotation *annotation,
-                         uint32_t file, uint32_t line)
-{
-	json_text(json, "file", file ? trace_string(annotation->trace, file) : NULL);
-	json_known(json, "line", line, line);
-}
-
-static void put_line(struct json_writer *json, const struct annotation *annotation,
+static void put_line(struct table *table, const struct annotation *annotation,
                      const struct hot_line *line, const struct source_text *source,
                      const char *problem)
 {
-	json_begin(json, NULL);
-	put_position(json, annotation, line->file, line->line);
-	put_weights(json, line->self, line->samples);
-	json_text(json, "source", source_text_line(source, line->line));
-	json_text(json, "problem", problem);
-	json_end(json);
+	put_line_cells(table, annotation, line, source_text_line(source, line->line), problem);
+	table_end(table);
 }
 
 static void put_lines(struct json_writer *json, const struct annotation *annotation)
 {
+	struct table table = {.columns = line_columns, .json = json};
 	uint32_t end;
 
 	json_begin_list(json, "lines");
@@ -46,7 +37,8 @@ static void put_lines(struct json_writer *json, const struct annotation *annotat
 		problem = annotation_source(annotation, &annotation->lines[i], &source);
 		for (uint32_t k = i; k < end; k++)
 			if (annotation->lines[k].hottest)
-				put_line(json, annotation, &annotation->lines[k], &source, problem);
+				put_line(&table, annotation, &annotation->lines[k], &source,
+				         problem);
 		source_text_fini(&source);
 	}
 	json_end_list(json);
@@ -77,25 +69,11 @@ static void put_code_head(struct json_writer *json, const struct annotation *ann
 	json_text(json, "problem", annotation_problem(code, disassembler));
 }
 
-static void put_instruction(struct json_writer *json, const struct annotation *annotation,
-                            const struct hot_code *code, const struct hot_address *row,
-                            struct disassembler *disassembler)
-{
-	const struct trace_symbol *symbol = trace_symbol(annotation->trace, code->symbol);
-	char text[INSTRUCTION_SIZE];
-
-	annotation_row_text(code, symbol, row, disassembler, text);
-	json_begin(json, NULL);
-	json_number(json, "offset", frame_address(annotation->trace, row->frame));
-	put_weights(json, row->self, row->samples);
-	json_text(json, "text", *text ? text : NULL);
-	put_position(json, annotation, row->file, row->line);
-	json_end(json);
-}
-
 static int put_code(struct json_writer *json, const struct annotation *annotation,
                     const struct hot_code *code, bool all)
 {
+	struct column columns[CODE_COLUMNS];
+	struct table table = {.columns = columns, .json = json};
 	struct disassembler *disassembler;
 	uint32_t nr;
 	struct hot_address *rows = annotation_rows(annotation, code, &nr, &disassembler);
@@ -104,10 +82,14 @@ static int put_code(struct json_writer *json, const struct annotation *annotatio
 		return -ENOMEM;
 	json_begin(json, NULL);
 	put_code_head(json, annotation, code, disassembler);
+	make_code_columns(columns, code, disassembler);
 	json_begin_list(json, "instructions");
-	for (uint32_t i = 0; i < nr; i++)
-		if (rows[i].hottest || all)
-			put_instruction(json, annotation, code, &rows[i], disassembler);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (!rows[i].hottest && !all)
+			continue;
+		put_code_cells(&table, annotation, code, &rows[i], disassembler);
+		table_end(&table);
+	}
 	json_end_list(json);
 	json_end(json);
 	disassembler_free(disassembler);

@@ -139,6 +139,8 @@ static void put_number(struct table *table, const struct column *column, uint64_
 		;
 	else if (column->kind == COLUMN_COUNT)
 		snprintf(text, sizeof(text), "%" PRIu64, value);
+	else if (column->kind == COLUMN_ADDRESS)
+		snprintf(text, sizeof(text), "%" PRIx64, value);
 	else if (column->kind == COLUMN_BYTES || (column->kind == COLUMN_SOME_BYTES && value))
 		text_bytes(text, value);
 	else if (column->kind != COLUMN_SOME_BYTES)
@@ -230,7 +232,7 @@ void table_text(struct table *table, const char *text)
 
 	if (column && table->json)
 		json_text(table->json, column->key, text);
-	else if (column)
+	else if (column && text)
 		put_text(table, column, text);
 }
 

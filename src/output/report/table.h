@@ -22,10 +22,11 @@ enum column_kind {
 	COLUMN_BYTES,
 	COLUMN_SOME_BYTES, /* "-" if there are none */
 	COLUMN_REAL,
-	COLUMN_SHARE, /* per cent of a whole; in JSON the part alone */
-	COLUMN_ERROR, /* "±"; per cent of a whole, in JSON the error itself, rounded up */
-	COLUMN_RANK,  /* the rank that has the amount before it, at the left */
-	COLUMN_NAME,  /* a text, at the left; a longer one pushes the rest of its line aside */
+	COLUMN_SHARE,   /* per cent of a whole; in JSON the part alone */
+	COLUMN_ERROR,   /* "±"; per cent of a whole, in JSON the error itself, rounded up */
+	COLUMN_ADDRESS, /* hexadecimal in text */
+	COLUMN_RANK,    /* the rank that has the amount before it, at the left */
+	COLUMN_NAME,    /* a text, at the left; a longer one pushes the rest of its line aside */
 };
 
 /* A unit that all values of a column have, so that they compare at a glance. */
@@ -73,6 +74,7 @@ void table_real(struct table *table, double value);
 void table_amount(struct table *table, double value);
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 void table_error(struct table *table, double error, uint64_t whole);
+/* text NULL: null in JSON, and in text no cell. */
 void table_text(struct table *table, const char *text);
 /* A cell of a row that has no such value: blanks, and no member. */
 void table_none(struct table *table);
