@@ -5,6 +5,7 @@
 #include "cli/say.h"
 
 #include <argp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,66 +76,130 @@ static bool keys_name_functions(const struct report_options *options)
 	       keys == (PROFILE_BY_SYMBOL | PROFILE_BY_MODULE);
 }
 
-static bool any_view(const struct report_command *command, unsigned takes, bool take)
-{
-	const struct view *view;
+/* --- refusals --------------------------------------------------------------------------------- */
 
-	for (unsigned i = 1; (view = view_at(i)); i++)
-		if (command->views >> i & 1 && ((view->takes & takes) == takes) == take)
-			return true;
-	return false;
+/* Options that views take or not. */
+static const struct {
+	enum view_takes takes;
+	const char *name;
+} view_options[] = {
+	{VIEW_ONLY, "only"},   {VIEW_SORT, "sort"},           {VIEW_DEPTH, "max-depth"},
+	{VIEW_LIMIT, "limit"}, {VIEW_SHARE, "percent-limit"},
+};
+
+#define NR_VIEW_OPTIONS (sizeof(view_options) / sizeof(*view_options))
+
+/* Names for a message. */
+struct name_list {
+	const char *names[MAX_VIEWS + NR_VIEW_OPTIONS]; /* of options, or NULL: the table */
+	unsigned nr;
+};
+
+/* Returns "--mpi, --per-rank and --annotate". The process ends soon, so nobody frees the text. */
+static const char *joined(const struct name_list *list)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+
+	for (unsigned i = 0; to && i < list->nr; i++)
+		fprintf(to, "%s%s%s",
+		        !i                 ? ""
+		        : i + 1 < list->nr ? ", "
+		                           : " and ",
+		        list->names[i] ? "--" : "the table of functions",
+		        list->names[i] ? list->names[i] : "");
+	return to && !fclose(to) ? text : "others";
 }
 
-/* Tells whether a view that is by itself was chosen, and another one. */
-static bool views_collide(const struct report_command *command)
+static const char *view_name(const struct view *view)
 {
+	return joined(&(struct name_list){{view->option}, 1});
+}
+
+static const char *views_that_take(enum view_takes takes)
+{
+	struct name_list list = {.nr = 0};
+	const struct view *view;
+
+	for (unsigned i = 0; (view = view_at(i)); i++)
+		if (view->takes & takes)
+			list.names[list.nr++] = view->option;
+	return joined(&list);
+}
+
+static const char *options_of(const struct view *view)
+{
+	struct name_list list = {.nr = 0};
+
+	for (unsigned i = 0; i < NR_VIEW_OPTIONS; i++)
+		if (view->takes & view_options[i].takes)
+			list.names[list.nr++] = view_options[i].name;
+	return joined(&list);
+}
+
+/* Refuses a view that is by itself together with another one. */
+static void check_alone(const struct report_command *command)
+{
+	struct name_list list = {.nr = 0};
 	const struct view *view;
 	bool alone = false;
 
-	for (unsigned i = 0; (view = view_at(i)); i++)
+	for (unsigned i = 0; (view = view_at(i)); i++) {
+		if (view->alone)
+			list.names[list.nr++] = view->option;
 		alone |= view->alone && command->views >> i & 1;
-	return alone && command->views & (command->views - 1);
+	}
+	if (alone && command->views & (command->views - 1))
+		say_usage("%s are views by themselves: one at a time, and with no other view",
+		          joined(&list));
 }
 
-/* Refuses options that would have no effect. */
+/* Returns the view that decides which options have an effect: trees of threads are trees. */
+static const struct view *decisive_view(const struct report_command *command)
+{
+	unsigned number = 0;
+
+	for (unsigned i = 1; view_at(i); i++)
+		if (command->views >> i & 1)
+			number = i;
+	return view_at(number);
+}
+
+/* Refuses an option that would have no effect. */
+static void check_option(const struct report_command *command, bool given, enum view_takes takes)
+{
+	const struct view *view = decisive_view(command);
+
+	for (unsigned i = 0; i < NR_VIEW_OPTIONS; i++)
+		if (given && view_options[i].takes == takes && !(view->takes & takes))
+			say_usage("--%s is not for %s, but for %s; %s takes %s",
+			          view_options[i].name, view_name(view), views_that_take(takes),
+			          view_name(view), options_of(view));
+}
+
 static void check_views(const struct report_command *command)
 {
-	const struct report_options *options = &command->rows.report;
-	char names[VIEW_NAMES_SIZE];
+	const struct view_query *query = &command->rows.report.query;
 
-	if (views_collide(command))
-		say_usage("%s are views by themselves: one at a time, and without --tree and the "
-		          "like",
-		          view_names(names, VIEW_SORT, false));
-	if (command->selection.nr_only && any_view(command, VIEW_ONLY, false))
-		say_usage("--only is not for %s, which are of all ranks",
-		          view_names(names, VIEW_ONLY, false));
-	if (command->rows.sorted && any_view(command, VIEW_SORT, false))
-		say_usage("--sort is for tables and trees, not for %s",
-		          view_names(names, VIEW_SORT, false));
-	if (options->query.direction != PROFILE_ALL && !keys_name_functions(options))
+	check_alone(command);
+	check_option(command, command->selection.nr_only, VIEW_ONLY);
+	check_option(command, command->rows.sorted, VIEW_SORT);
+	check_option(command, query->max_depth, VIEW_DEPTH);
+	/* JSON has tables besides trees. */
+	check_option(command, query->limit && !command->rows.json, VIEW_LIMIT);
+	check_option(command, query->least > 0, VIEW_SHARE);
+	if (query->direction != PROFILE_ALL && !keys_name_functions(&command->rows.report))
 		say_usage("--callers and --callees are of functions: with them --sort "
 		          "takes symbol, thread, process, comm and cpu");
-	if (options->query.max_depth && !any_view(command, VIEW_DEPTH, true))
-		say_usage("--max-depth is for %s", view_names(names, VIEW_DEPTH, true));
-}
-
-/* JSON has tables besides trees, and code has instructions besides its rows. */
-static void check_limits(const struct report_command *command)
-{
-	const struct report_options *options = &command->rows.report;
-
-	if (options->query.limit && any_view(command, VIEW_LIMIT, false) && !command->rows.json)
-		say_usage("--limit is for tables; in trees --percent-limit leaves out what is "
-		          "small, and --max-depth what is deep");
-	if (options->query.least > 0 &&
-	    (options->query.all || any_view(command, VIEW_SHARE, false)))
-		say_usage("--percent-limit is for tables of functions and trees, and without "
-		          "--all");
+	if (query->least > 0 && query->all)
+		say_usage("--percent-limit and --all exclude each other");
+	/* Code has instructions besides its rows. */
 	row_options_check(&command->rows,
-	                  options->query.annotate ||
-	                          (query_has_trees(&options->query) && command->rows.json));
+	                  query->annotate || (query_has_trees(query) && command->rows.json));
 }
+
+/* --- parsing ---------------------------------------------------------------------------------- */
 
 static double parse_share(const char *arg)
 {
@@ -180,7 +245,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		check_views(command);
-		check_limits(command);
 		return 0;
 	case OPT_DEBUGINFOD:
 		command->symbols = command->search.ask_server = true;

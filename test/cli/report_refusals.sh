@@ -19,12 +19,17 @@ taken() {
 for view in --mpi --per-rank '--annotate f'; do
 	refused "views by themselves" $view --tree
 	refused "views by themselves" $view --per-thread
-	refused "--sort is for tables" $view --sort symbol
-	refused "--max-depth is for" $view --max-depth 2
+	refused "^adaptrace: --sort is not for ${view% f}, but for the table of functions, --per-thread, --tree, --callers and --callees; ${view% f} takes .*--limit$" $view --sort symbol
+	refused "^adaptrace: --max-depth is not for ${view% f}, but for --tree, --callers and --callees; " $view --max-depth 2
 	taken $view --limit 5 --json
 	taken $view --no-inline --time 0,1 -e cpu-clock
 done
-refused "views by themselves" --mpi --per-rank
+refused "--mpi, --per-rank and --annotate are views by themselves" --mpi --per-rank
+for view in --mpi --per-rank; do
+	refused "--only is not for $view, but for the table of functions, --per-thread, --tree, --callers, --callees and --annotate; $view takes --limit$" $view --only comm=x
+done
+refused "--max-depth is not for the table of functions, but for" --max-depth 2
+refused "--max-depth is not for --per-thread, but for" --per-thread --max-depth 2
 refused "views by themselves" --mpi --annotate f
 refused "views by themselves" --mpi --callers f
 refused "one function" --annotate f --callees g
@@ -34,15 +39,17 @@ for view in '--callers f' '--callees f'; do
 	refused "are of functions" $view --sort comm,module
 	taken $view --sort comm,symbol
 	taken $view --sort cpu --per-thread --max-depth 3 --all
-	refused "--limit is for tables" $view --limit 3
+	refused "--limit is not for ${view% f}, but for" $view --limit 3
 done
-refused "--limit is for tables" --tree --limit 3
+refused "--limit is not for --tree, but for .*; --tree takes --only, --sort, --max-depth and --percent-limit$" --tree --limit 3
+refused "--limit is not for --tree, but for" --per-thread --tree --limit 3
 for share in '' 0 -1 101 nan 1x; do
 	refused "impossible share '$share'; --percent-limit takes" --percent-limit "$share"
 done
-for view in --all --mpi --per-rank '--annotate main'; do
-	refused "--percent-limit is for tables of functions and trees" --percent-limit 1% $view
+for view in --mpi --per-rank '--annotate main'; do
+	refused "--percent-limit is not for ${view% main}, but for" --percent-limit 1% $view
 done
+refused "--percent-limit and --all exclude each other" --percent-limit 1% --all
 taken --tree --limit 3 --json
 taken --tree --sort line --all
 refused "exclude each other" --all --limit 3

@@ -90,29 +90,3 @@ const struct view *view_at(unsigned index)
 {
 	return index < NR_VIEWS ? &views[index] : NULL;
 }
-
-static bool is_named(const struct view *view, unsigned takes, bool take)
-{
-	return view->option && ((view->takes & takes) == takes) == take;
-}
-
-const char *view_names(char text[VIEW_NAMES_SIZE], unsigned takes, bool take)
-{
-	unsigned nr = 0, named = 0;
-	size_t used = 0;
-
-	for (unsigned i = 0; i < NR_VIEWS; i++)
-		nr += is_named(&views[i], takes, take);
-	*text = '\0';
-	for (unsigned i = 0; i < NR_VIEWS && used < VIEW_NAMES_SIZE; i++) {
-		if (!is_named(&views[i], takes, take))
-			continue;
-		used += (size_t)snprintf(text + used, VIEW_NAMES_SIZE - used, "%s--%s",
-		                         !named           ? ""
-		                         : named + 1 < nr ? ", "
-		                                          : " and ",
-		                         views[i].option);
-		named++;
-	}
-	return text;
-}

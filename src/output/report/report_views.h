@@ -4,7 +4,7 @@
 
 #include "output/report/report.h"
 
-/* Options that change a view. Others are refused together with it. */
+/* Options that change a view. A view is refused together with those that it does not take. */
 enum view_takes {
 	VIEW_ONLY = 1,   /* --only: threads and ranks can be left out */
 	VIEW_SORT = 2,   /* --sort: rows and columns can be chosen */
@@ -31,12 +31,5 @@ struct view {
 
 /* Returns the view at an index, the one without option first; NULL: there are no more. */
 const struct view *view_at(unsigned index);
-
-#define VIEW_NAMES_SIZE 128
-/*
- * Writes the options of all views that take `takes`, or that do not: "--mpi and --per-rank".
- * Returns text.
- */
-const char *view_names(char text[VIEW_NAMES_SIZE], unsigned takes, bool take);
 
 #endif
