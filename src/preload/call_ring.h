@@ -89,7 +89,8 @@
 #define RING_MAX_COMMS        (1 << 20)
 #define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
 #define RING_SMALL_SUMS       1024
-#define RING_GONE             UINT32_MAX /* closed: the recorder has ended */
+#define RING_NO_POLLS         (UINT32_C(1) << 30) /* closed: no records of polls are wanted */
+#define RING_GONE             UINT32_MAX          /* closed: the recorder has ended */
 
 enum ring_clock {
 	RING_CLOCK_COUNTER,   /* ring_counter() */
@@ -171,7 +172,8 @@ struct ring_ends {
 struct ring_process {
 	uint32_t version;   /* RING_VERSION */
 	uint32_t clock;     /* enum ring_clock */
-	uint32_t closed;    /* a bit for each call_class of which no more records are wanted */
+	uint32_t closed;    /* a bit for each call_class of which no more records are wanted, and
+	                       RING_NO_POLLS */
 	uint32_t pid;       /* as the target's PID namespace knows it */
 	uint64_t ahead;     /* ns that its RING_CLOCK_MONOTONIC is before the recorder's, modulo
 	                       2^64: it may be in a time namespace */

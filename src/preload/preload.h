@@ -69,10 +69,15 @@ static inline uint64_t process_ticks(void)
 	return likely(process.clock == RING_CLOCK_COUNTER) ? ring_counter() : process_slow_ticks();
 }
 
-/* Tells whether records of this class are wanted. The process must be connected. */
-static inline bool process_wants(enum call_class class)
+/*
+ * Tells whether records of this class are wanted. A poll asked for something that was not there.
+ * The process must be connected.
+ */
+static inline bool process_wants(enum call_class class, bool poll)
 {
-	return !(__atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED) >> class & 1);
+	uint32_t closed = __atomic_load_n(&process.shared->closed, __ATOMIC_RELAXED);
+
+	return !(closed & ((uint32_t)1 << class | (poll ? RING_NO_POLLS : 0)));
 }
 
 /* Tells whether the recorder has ended: not even sums are wanted. */

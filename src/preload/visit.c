@@ -112,7 +112,7 @@ static void end_left(struct thread *thread)
 	}
 	open = thread->open[n - 1];
 	thread->idle = false;
-	thread_write_left(thread, process_wants((enum call_class)(open.region >> 32)),
+	thread_write_left(thread, process_wants((enum call_class)(open.region >> 32), false),
 	                  (uint32_t)open.region, open.enter, process_ticks());
 }
 
@@ -175,9 +175,12 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	return true;
 }
 
-static inline bool is_wanted(const struct call_info *info)
+static inline bool is_wanted(const struct visit *visit)
 {
-	return likely(process_wants(info->class)) || mpi_call_bounds_world(info->region);
+	const struct call_info *info = visit->info;
+
+	return likely(process_wants(info->class, visit->thread->idle)) ||
+	       mpi_call_bounds_world(info->region);
 }
 
 void visit_part_room(struct visit *visit)
@@ -185,8 +188,8 @@ void visit_part_room(struct visit *visit)
 	struct thread *thread = visit->thread;
 
 	thread->made |= (uint64_t)RING_CONTINUED << 24;
-	thread_write_slowly(thread, is_wanted(visit->info), thread_hash_record(thread),
-	                    visit->enter, visit->leave);
+	thread_write_slowly(thread, is_wanted(visit), thread_hash_record(thread), visit->enter,
+	                    visit->leave);
 	thread_begin_record(thread, visit->info->region, thread_depth(thread));
 }
 
@@ -211,7 +214,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	if (info->handler->after && is_understood(info) &&
 	    (likely(!result) || info->handler->always))
 		info->handler->after(visit, a);
-	thread_write(thread, is_wanted(info), visit->enter, visit->leave);
+	thread_write(thread, is_wanted(visit), visit->enter, visit->leave);
 	thread->loss_counted = false;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = 0;

@@ -34,6 +34,7 @@ struct calls_options {
 	double share; /* share of the budget, 0 … 1 */
 	enum trace_policy policy;
 	uint64_t patience; /* ns */
+	bool polls;        /* record calls that ask in vain */
 };
 
 struct record_config {

@@ -189,6 +189,7 @@ static int begin_calls(struct session *s)
 		.tasks = &s->tasks,
 		.policy = s->config->calls.policy,
 		.patience = s->config->calls.patience,
+		.polls = s->config->calls.polls,
 		.share = s->hmb->kinds[kind].config.share,
 	};
 

@@ -14,7 +14,7 @@ export OMPI_MCA_pml_monitoring_filename=$work/prof
 compare() {
 	compared_mpi=$1 kinds=$2 ranks=$3; shift 3
 	rm -f counts.* prof.*
-	options='--events-wait 20000' monitor=0
+	options='--events-wait 20000 --polls' monitor=0
 	case $kinds in *library*) monitor=2 ;; esac # it knows no intercommunicators
 	export OMPI_MCA_pml_monitoring_enable=$monitor
 	# shellcheck disable=SC2016

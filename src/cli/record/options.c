@@ -32,6 +32,7 @@ enum {
 	OPT_SHARE,
 	OPT_POLICY,
 	OPT_WAIT,
+	OPT_POLLS,
 	OPT_COUNTERS,
 	OPT_DURATION,
 	OPT_DELAY,
@@ -77,6 +78,8 @@ static const struct argp_option argp_options[] = {
          0},
 	{"events-wait", OPT_WAIT, "MS", 0,
          "let the program wait this long rather than lose calls of --mpi (0)", 0},
+	{"polls", OPT_POLLS, NULL, 0,
+         "record also calls of --mpi that ask in vain, not only their sums", 0},
 	{"seed", OPT_SEED, "N", 0, "number the samples of each stream from this seed", 0},
 	{"quiet", 'q', NULL, 0, "no status line, and no line at the end", 0},
 	{0},
@@ -294,6 +297,9 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 		calls->patience = (uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
 		                                          "--events-wait takes 0 to 60000 ms") *
 		                             1e6);
+		break;
+	case OPT_POLLS:
+		calls->polls = true;
 		break;
 	case OPT_SHARE:
 		calls->share = parse_percent(arg, 1, 90, "--events-share takes 1% to 90%") / 100;

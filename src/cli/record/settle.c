@@ -271,7 +271,7 @@ static int settle_combination(const struct record_config *config)
 	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
 	         "seconds by adaptrace record timeout 10 COMMAND"},
 		{config->calls.tuned && !config->calls.wanted,
-	         "--events-share, --events-policy and --events-wait are for --mpi"},
+	         "--events-share, --events-policy, --events-wait and --polls are for --mpi"},
 		{config->calls.wanted && running,
 	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
 		{config->calls.wanted && config->delay,

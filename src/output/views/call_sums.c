@@ -97,28 +97,36 @@ static int32_t rank_of(const struct rank_rows *rows, uint32_t row)
 	return row == RANK_NONE ? -1 : rows->rows[row].rank;
 }
 
-static int add(struct call_sums *sums, const struct rank_rows *rows, const struct call *call)
+static int add_call_links(struct call_sums *sums, int32_t rank, const struct call *call)
 {
-	const struct trace_region *region = trace_region(sums->trace, call->region);
-	uint32_t row = rank_row(rows, call->thread);
 	int err = 0;
 
-	if (!region || !selection_has_call(sums->selection, call))
-		return 0;
-	add_call(&sums->regions[call->region], call);
-	if (!trace_region_is_mpi(region->region_class))
-		return 0;
-	if (row != RANK_NONE)
-		add_call(&sums->ranks[row], call);
 	for (uint32_t i = 0; i < call->nr_parts && !err; i++) {
 		const struct call_part *part = &call->parts[i];
 
 		if (is_message(part->kind))
-			err = add_messages(sums, rank_of(rows, row),
+			err = add_messages(sums, rank,
 			                   trace_peer(sums->trace, part->comm, part->peer),
 			                   part->kind == CALL_GET, 1, part->bytes);
 	}
 	return err;
+}
+
+static int add(struct call_sums *sums, const struct rank_rows *rows, const struct call *call)
+{
+	const struct trace_region *region = trace_region(sums->trace, call->region);
+	uint32_t row = rank_row(rows, call->thread);
+	bool mpi;
+
+	if (!region || !selection_has_call(sums->selection, call))
+		return 0;
+	mpi = trace_region_is_mpi(region->region_class);
+	if (!sums->exact) {
+		add_call(&sums->regions[call->region], call);
+		if (mpi && row != RANK_NONE)
+			add_call(&sums->ranks[row], call);
+	}
+	return mpi ? add_call_links(sums, rank_of(rows, row), call) : 0;
 }
 
 static int add_stored(struct call_sums *sums, const struct rank_rows *rows)
@@ -218,6 +226,16 @@ static int join_all(struct call_sums *sums, const struct rank_rows *rows)
 	return err;
 }
 
+/* Adds up the messages anew, of the stored calls, which know more peers than there are rows for. */
+static int replace_links(struct call_sums *sums, const struct rank_rows *rows)
+{
+	map64_fini(&sums->link_by_ranks);
+	sums->link_by_ranks = (struct map64){0};
+	sums->nr_links = 0;
+	sums->messages_elsewhere = sums->bytes_elsewhere = 0;
+	return add_stored(sums, rows);
+}
+
 /* --- all of them ------------------------------------------------------------------------------ */
 
 static int compare_links(const void *a, const void *b)
@@ -244,10 +262,10 @@ int call_sums_init(struct call_sums *sums, const struct trace *trace, const stru
 	sums->ranks = calloc(rows->nr + 1UL, sizeof(*sums->ranks));
 	if (!sums->regions || !sums->ranks)
 		return -ENOMEM;
-	/* Stored calls know more peers than there are rows for. */
-	err = call_sums_are_exact(trace, selection) && !trace_calls_complete(trace)
-	              ? join_all(sums, rows)
-	              : add_stored(sums, rows);
+	sums->exact = call_sums_are_exact(trace, selection);
+	err = sums->exact ? join_all(sums, rows) : add_stored(sums, rows);
+	if (!err && sums->exact && sums->messages_elsewhere && trace_calls_complete(trace))
+		err = replace_links(sums, rows);
 	ARRAY_SORT(sums->links, sums->nr_links, compare_links);
 	return err;
 }

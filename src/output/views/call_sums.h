@@ -1,7 +1,7 @@
 /*
- * Sums of the calls of a trace: by region, by rank, and between ranks. Where calls are missing,
- * they are the exact sums that the targets kept, if the trace has them. Those cover the whole run:
- * where a part of the time is selected, and in older traces, the stored calls are summed.
+ * Sums of the calls of a trace: by region, by rank, and between ranks. They are the exact sums that
+ * the targets kept, if the trace has them. Those cover the whole run: where a part of the time is
+ * selected, and in older traces, the stored calls are summed.
  */
 #ifndef OUTPUT_VIEWS_CALL_SUMS_H
 #define OUTPUT_VIEWS_CALL_SUMS_H
@@ -42,6 +42,7 @@ struct call_sums {
 	uint32_t nr_regions, nr_links;
 	struct map64 link_by_ranks;
 	const struct selection *selection;
+	bool exact; /* regions and ranks have all calls, whether they are stored or not */
 };
 
 /* Tells whether all calls of the selection are summed, and not only the stored ones. */

@@ -205,9 +205,9 @@ static void follow_floor(struct calls *calls)
 		return;
 	calls->floor = floor;
 	if (floor == NR_LEVELS)
-		calls->closed = UINT32_MAX >> (32 - NR_CALL_CLASSES);
+		calls->closed |= UINT32_MAX >> (32 - NR_CALL_CLASSES);
 	else if (calls->put.config.policy == TRACE_POLICY_CLASS)
-		calls->closed = (1U << floor) - 1;
+		calls->closed |= (1U << floor) - 1;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_close(calls->processes[i], calls->closed);
 	set_timer(calls);
@@ -300,6 +300,7 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 	calls_put_begin(&calls->put, config);
 	calls_names_init(&calls->names, config->tables);
 	calls->begun = true;
+	calls->closed = config->polls ? 0 : RING_NO_POLLS;
 	calls->instrument = tables_add_instrument(config->tables, &instrument);
 	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
 }

@@ -31,6 +31,7 @@ struct calls_config {
 	uint64_t share;
 	/* ns that a target may wait for room in its ring rather than lose a call */
 	uint64_t patience;
+	bool polls; /* calls that asked for something that was not there are recorded, too */
 };
 
 /* Starts to listen for processes, before any exists. Returns NULL with errno on failure. */

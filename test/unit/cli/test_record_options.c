@@ -245,6 +245,7 @@ static void nothing_to_do(void **state)
 	assert_int_equal(status_of(ARGS("-q")), 125);
 	assert_int_equal(status_of(ARGS("-m")), 125);
 	assert_int_equal(status_of(ARGS("--events-wait", "5", "true")), 125);
+	assert_int_equal(status_of(ARGS("--polls", "true")), 125);
 	assert_int_equal(status_of(ARGS("--mpi", "--delay", "5", "true")), 125);
 	assert_int_equal(status_of(ARGS("--unwinder=rules", "-gfp", "true")), 125);
 	assert_int_equal(status_of(ARGS("--max-stack=9", "-gnone", "true")), 125);
