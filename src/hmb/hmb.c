@@ -214,6 +214,26 @@ static unsigned victim(const struct hmb *hmb, unsigned wanting)
 	return wanting;
 }
 
+/*
+ * Closes the lowest level of a kind that has more than its share, or all of them: what is left of
+ * communication may mislead where its levels are not worth something alone. Returns false if no
+ * kind has.
+ */
+static bool close_over_share(struct hmb *hmb, uint64_t time)
+{
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		const struct hmb_kind *kind = &hmb->kinds[k];
+
+		if (!kind->config.share || kind->bytes <= kind->config.share)
+			continue;
+		do {
+			hmb_close_lowest(hmb, k, time, HMB_CAUSE_SHARE);
+		} while (!kind->config.by_level && hmb_floor(hmb, k) < NR_LEVELS);
+		return true;
+	}
+	return false;
+}
+
 /* Takes a bin for (kind, level). Returns NULL if that level was closed to find one. */
 static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned kind, unsigned level,
                         uint64_t time)
@@ -224,7 +244,8 @@ static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned ki
 		hmb->ledger->nr_bins = hmb->arena.fresh;
 		if (bin)
 			return bin;
-		hmb_close_lowest(hmb, victim(hmb, kind), time, HMB_CAUSE_MEMORY);
+		if (!close_over_share(hmb, time))
+			hmb_close_lowest(hmb, victim(hmb, kind), time, HMB_CAUSE_MEMORY);
 		if (level < hmb_floor(hmb, kind))
 			return NULL;
 	}
@@ -419,28 +440,6 @@ bool hmb_put(struct hmb *hmb, const struct hmb_sample *sample)
 	return hmb_put_at(hmb, sample, context);
 }
 
-/*
- * Partial communication misleads: a kind that passes its share loses everything, for good, unless
- * its levels are such that the higher ones are worth something alone. Returns whether this level
- * was among them.
- */
-static bool close_share(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
-{
-	const struct hmb_kind *k = &hmb->kinds[kind];
-
-	while (hmb_floor(hmb, kind) < NR_LEVELS &&
-	       (!k->config.by_level || k->bytes > k->config.share))
-		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
-	return level < hmb_floor(hmb, kind);
-}
-
-static inline bool share_passed(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)
-{
-	const struct hmb_kind *k = &hmb->kinds[kind];
-
-	return k->config.share && k->bytes > k->config.share && close_share(hmb, kind, level, time);
-}
-
 /* Stores a record of a call. The last record counts the call. */
 static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const struct call *piece)
 {
@@ -450,7 +449,7 @@ static bool put_piece(struct hmb *hmb, unsigned kind, unsigned level, const stru
 	if (level < hmb_floor(hmb, kind))
 		return false;
 	bin = hmb_room(hmb, kind, level, CALL_CODE_ROOM(piece->nr_parts), piece->leave);
-	if (!bin || share_passed(hmb, kind, level, piece->leave))
+	if (!bin)
 		return false;
 	call_code_put(k->levels[level].calls, bin, piece);
 	k->levels[level].nr_before -= !!(piece->flags & CALL_CONTINUED);

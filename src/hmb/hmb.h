@@ -49,7 +49,7 @@ enum hmb_content {
 enum hmb_cause {
 	HMB_CAUSE_MEMORY,   /* no bin was free */
 	HMB_CAUSE_OVERHEAD, /* sampling cost more than allowed */
-	HMB_CAUSE_SHARE,    /* instrumentation events passed their share */
+	HMB_CAUSE_SHARE, /* no bin was free, and instrumentation events had more than their share */
 };
 
 struct hmb_kind_config {
@@ -57,9 +57,12 @@ struct hmb_kind_config {
 	unsigned nr_counters;           /* HMB_SAMPLES: totals that every sample has; 0: none */
 	enum stream_owner stream_owner; /* HMB_SAMPLES */
 	unsigned time_shift;            /* times are stored in units of 1 << time_shift ns */
-	size_t share;  /* bytes; 0: unlimited. A kind with a share is never a victim below it,
-	                  and loses all its records for good when it passes it … */
-	bool by_level; /* … or its lowest levels, until it is below its share again */
+	/*
+	 * Bytes; 0: unlimited. Once memory is short, a kind that has more than its share is the
+	 * first victim. A kind with a share is never one below it.
+	 */
+	size_t share;
+	bool by_level; /* it loses its lowest level then, else all its records for good */
 };
 
 struct hmb_config {
