@@ -490,10 +490,10 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 	return false;
 }
 
-bool hmb_begin_run(struct hmb *hmb, unsigned kind, struct call_run *run, uint32_t thread,
-                   uint64_t time, const struct call_requests *requests)
+bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
+                   uint32_t thread, uint64_t time, const struct call_requests *requests)
 {
-	struct hmb_level *l = &hmb->kinds[kind].levels[0];
+	struct hmb_level *l = &hmb->kinds[kind].levels[level];
 
 	return l->open && call_run_begin(run, l->calls, l->open, thread, time, requests);
 }

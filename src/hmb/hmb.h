@@ -189,11 +189,11 @@ bool hmb_put_call(struct hmb *hmb, unsigned kind, unsigned level, const struct c
 struct call_run;
 
 /*
- * Begins a run of calls of one thread on level 0, to be ended before anything else is done with the
- * buffer. false: put a call alone first. See call_run_begin().
+ * Begins a run of calls of one thread on one level, to be ended before anything else is done with
+ * the buffer. false: put a call alone first. See call_run_begin().
  */
-bool hmb_begin_run(struct hmb *hmb, unsigned kind, struct call_run *run, uint32_t thread,
-                   uint64_t time, const struct call_requests *requests);
+bool hmb_begin_run(struct hmb *hmb, unsigned kind, unsigned level, struct call_run *run,
+                   uint32_t thread, uint64_t time, const struct call_requests *requests);
 void hmb_end_run(struct hmb *hmb, unsigned kind, const struct call_run *run);
 
 /* Closes the kind's lowest open level for a reason of the caller's. */

@@ -389,13 +389,14 @@ enum trace_policy {
 	TRACE_POLICY_CLASS,
 	TRACE_POLICY_DEPTH,
 	TRACE_POLICY_DURATION,
+	TRACE_POLICY_TIME,
 	NR_TRACE_POLICIES
 };
 
 /* How the calls of one kind were recorded and stored. */
 struct trace_instrument {
 	uint32_t event;  /* of the bins */
-	uint32_t policy; /* enum trace_policy: what goes first when the share is used up */
+	uint32_t policy; /* enum trace_policy: what goes first when the memory is full */
 	uint64_t share;  /* bytes of the buffer; 0: all of it */
 	uint64_t from,
 		to;    /* all calls between these times are stored; equal: there is no such time */

@@ -45,7 +45,7 @@ static bool begin(void *arg, struct calls_process *process, pid_t tid, uint64_t 
 
 	(void)process;
 	(void)tid;
-	return hmb_begin_run(w->hmb, 0, run, 0, time, last);
+	return hmb_begin_run(w->hmb, 0, 0, run, 0, time, last);
 }
 
 static void end(void *arg, const struct call_run *run)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is left of a million events when their share of the buffer is used up is what the policy says:
-# nothing, and from when on; or all calls of the higher levels, and none of the lower.
+# What is left of many calls when the buffer is full is what the policy says: nothing, and from when
+# on; or all calls of the higher levels, and none of the lower.
 . "$(dirname "$0")/scenario"
 . "$here/mpi"
 need_sampling
@@ -17,8 +17,8 @@ n = int(sys.argv[1])
 E
 for mpi in $mpis; do
 	compile $mpi policies
-	for policy in all class depth duration; do
-		options="-m 256K --events-wait 2000 --events-policy $policy --events-share 40%"
+	for policy in all class depth duration time; do
+		options="-m 128K --events-wait 2000 --events-policy $policy --events-share 40%"
 		# With `all`, more than a ring holds: the program hears that no more is wanted.
 		n=20000
 		[ $policy = all ] && n=100000
@@ -35,9 +35,9 @@ for mpi in $mpis; do
 from policies import *
 policy, mpi = sys.argv[2:]
 print(mpi, policy, kind, dict(count))
-assert kind['policy'] == policy and kind['share'] == int(0.4 * 262144)
+assert kind['policy'] == policy and kind['share'] == int(0.4 * 131072)
 assert not kind['lost'] and kind['stored'] == len(calls) and kind['seen'] == kind['stored'] + kind['dropped']
-assert info['calls']['bytes'] <= kind['share']
+assert info['calls']['bytes'] <= 131072
 assert kind['from_ns'] == kind['to_ns']
 # When the rank was up is known, whatever is stored.
 process, = info['processes']
@@ -70,6 +70,19 @@ elif policy == 'class':
     assert parts == {'collective': n // 10}, parts
 elif policy == 'depth':
     assert count == {'MPI_Init': 1, 'MPI_Finalize': 1, 'hundred': n // 100, 'ten': n // 10}, count
+    assert kind['seen'] >= 4 * n
+elif policy == 'time':
+    # Of every other moment all are there, throughout the run.
+    floor = max(r['floor'] for r in info['reductions'] if r['event'] == 'calls')
+
+    def level(call):
+        first, last = call['end_ns'] - call['time_ns'] >> 24, call['end_ns'] >> 24
+        return (first - 1 ^ last).bit_length() - 1
+
+    assert calls and all(level(c) >= floor for c in calls)
+    ends = sorted(c['end_ns'] for c in calls)
+    assert ends[-1] - ends[0] > (process['end_ns'] - process['start_ns']) / 2, (floor, process)
+    assert {'receive-posted', 'receive-done'} <= set(parts), parts
     assert kind['seen'] >= 4 * n
 else:
     floor = max(r['floor'] for r in info['reductions'] if r['event'] == 'calls')

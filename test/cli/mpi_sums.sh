@@ -31,7 +31,7 @@ report, info = json.load(open('report')), json.load(open('info'))
 kind, = info['calls']['kinds']
 links, nr_received = told()
 print(sys.argv[1], kind, links)
-assert kind['stored'] < kind['seen']
+assert kind['stored'] < kind['seen'] or 'merged' in sys.argv[1]
 assert links and matrix(report) == links, matrix(report)
 assert sum(c['received'] for c in report['calls']) == nr_received, nr_received
 assert [r['rank'] for r in report['ranks']] == [0, 1]
@@ -39,7 +39,7 @@ assert sum(r['sent'] for r in report['ranks']) == sum(l[0] for l in links.values
 E
 }
 
-few='-m 256K --events-share 5%'
+few='-m 64K'
 for mpi in $mpis; do
 	compile $mpi exchange
 	rm -f log.*

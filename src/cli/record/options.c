@@ -71,10 +71,11 @@ static const struct argp_option argp_options[] = {
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
 	{"mpi", OPT_MPI, NULL, 0, "record MPI calls and the regions of adaptrace.h, too", 0},
-	{"events-share", OPT_SHARE, "PERCENT", 0, "share of the memory for the calls of --mpi (50)",
-         0},
+	{"events-share", OPT_SHARE, "PERCENT", 0,
+         "share of the memory that calls of --mpi keep once it is full (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
-         "which calls to drop when their share is full: all, or by class, depth or duration (all)",
+         "which calls to drop when the memory is full: by time, class, depth or duration, or all "
+         "(time)",
          0},
 	{"events-wait", OPT_WAIT, "MS", 0,
          "let the program wait this long rather than lose calls of --mpi (0)", 0},
@@ -207,7 +208,7 @@ static enum trace_policy parse_policy(const char *arg)
 	for (unsigned i = 0; i < NR_TRACE_POLICIES; i++)
 		if (!strcmp(arg, policy_name(i)))
 			return i;
-	wrong("no such policy:", arg, "try all, class, depth or duration");
+	wrong("no such policy:", arg, "try time, all, class, depth or duration");
 }
 
 /* In ns, of seconds. */
@@ -451,7 +452,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	                  .size = SESSION_STACK_SIZE,
 	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
-		.calls.share = 0.5,
+		.calls = {.share = 0.5, .policy = TRACE_POLICY_TIME},
 	};
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		config->seed = (uint64_t)getpid();

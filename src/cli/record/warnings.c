@@ -78,7 +78,7 @@ static void warn_of_dropped_calls(const struct record_config *config, const stru
 
 	if (n->nr)
 		snprintf(kept, sizeof(kept), "%llu", (unsigned long long)n->nr);
-	say("%s of %llu calls seen were kept: their share of the memory was full; a larger -m "
+	say("%s of %llu calls seen were kept: the memory was full; a larger -m "
 	    "holds more%s",
 	    kept, (unsigned long long)n->total,
 	    config->calls.policy == TRACE_POLICY_ALL

@@ -40,6 +40,7 @@ static const char *what_goes(uint32_t policy)
 		[TRACE_POLICY_CLASS] = "they are dropped class by class",
 		[TRACE_POLICY_DEPTH] = "the deepest are dropped first",
 		[TRACE_POLICY_DURATION] = "the shortest are dropped first",
+		[TRACE_POLICY_TIME] = "those of every other moment are dropped",
 	};
 
 	return policy < sizeof(texts) / sizeof(*texts) ? texts[policy] : "unknown";
@@ -51,7 +52,8 @@ static void put_instrument(FILE *to, const struct trace *trace,
 	char share[TEXT_SIZE];
 
 	text_bytes(share, instrument->share);
-	fprintf(to, LABEL "%s%s; beyond that, %s\n", "", instrument->share ? "at most " : "",
+	fprintf(to, LABEL "%s%s; when the memory is full, %s\n", "",
+	        instrument->share ? "at least " : "",
 	        instrument->share ? share : "as many as there is room for",
 	        what_goes(instrument->policy));
 	fprintf(to, LABEL, "");

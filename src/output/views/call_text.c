@@ -43,10 +43,9 @@ const char *part_kind_name(unsigned kind)
 const char *policy_name(uint32_t policy)
 {
 	static const char *const names[NR_TRACE_POLICIES] = {
-		[TRACE_POLICY_ALL] = "all",
-		[TRACE_POLICY_CLASS] = "class",
-		[TRACE_POLICY_DEPTH] = "depth",
-		[TRACE_POLICY_DURATION] = "duration",
+		[TRACE_POLICY_ALL] = "all",     [TRACE_POLICY_CLASS] = "class",
+		[TRACE_POLICY_DEPTH] = "depth", [TRACE_POLICY_DURATION] = "duration",
+		[TRACE_POLICY_TIME] = "time",
 	};
 
 	return policy < NR_TRACE_POLICIES ? names[policy] : "unknown";

@@ -1,6 +1,19 @@
 /* The order in which calls are dropped (--events-policy), and the parts of a call that remain. */
 #include "record/calls/calls.h"
 
+/* The highest bit that changes on the way from before the first moment to the last one. */
+unsigned calls_time_level(uint64_t enter, uint64_t leave)
+{
+	uint64_t first = enter >> CALLS_MOMENT_SHIFT, last = leave >> CALLS_MOMENT_SHIFT;
+
+	return 63 - (unsigned)__builtin_clzll(((first - 1) ^ last) | 1);
+}
+
+bool calls_policy_keeps_halves(enum trace_policy policy)
+{
+	return policy == TRACE_POLICY_ALL || policy == TRACE_POLICY_TIME;
+}
+
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)
 {
 	switch (policy) {
@@ -10,6 +23,8 @@ unsigned calls_level(enum trace_policy policy, enum call_class class, const stru
 		return NR_LEVELS - 1 - (call->depth < NR_LEVELS ? call->depth : NR_LEVELS - 1);
 	case TRACE_POLICY_DURATION:
 		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
+	case TRACE_POLICY_TIME:
+		return calls_time_level(call->enter, call->leave);
 	default:
 		return 0;
 	}
@@ -66,7 +81,7 @@ unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned
 {
 	unsigned kept = 0;
 
-	if (policy == TRACE_POLICY_ALL)
+	if (calls_policy_keeps_halves(policy))
 		return nr;
 	for (unsigned i = 0; i < nr; i++) {
 		enum call_part_kind kind = stripped(policy, parts[i].kind);

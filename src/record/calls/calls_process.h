@@ -65,6 +65,8 @@ struct calls_sink {
 	 * are wanted.
 	 */
 	uint32_t (*thread)(void *arg, struct calls_process *process, pid_t tid, uint64_t time);
+	/* A run ends before the next multiple of 1 << moment_shift ns; 0: anywhere. */
+	unsigned moment_shift;
 };
 
 /*

@@ -81,13 +81,13 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 		put->unknown_threads++;
 		return;
 	}
-	if (config->policy == TRACE_POLICY_ALL
+	if (calls_policy_keeps_halves(config->policy)
 	            ? hmb_put_call(config->hmb, config->kind, level, call)
 	            : put_stripped(config, level, call))
 		note_stored(put, call->thread, level);
 }
 
-/* --- runs: with the policy `all`, where there is one level and nothing is stripped ------------ */
+/* --- runs: with policies that strip nothing, and whose levels last for a while ---------------- */
 
 static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
                       const struct call_requests *last, struct call_run *run)
@@ -95,8 +95,11 @@ static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint6
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
 
+	if (config->policy == TRACE_POLICY_TIME)
+		put->run_level = calls_time_level(time, time);
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
-	       hmb_begin_run(config->hmb, config->kind, run, put->last_thread, time, last);
+	       hmb_begin_run(config->hmb, config->kind, put->run_level, run, put->last_thread, time,
+	                     last);
 }
 
 static void end_run(void *arg, const struct call_run *run)
@@ -105,15 +108,17 @@ static void end_run(void *arg, const struct call_run *run)
 
 	hmb_end_run(put->config.hmb, put->config.kind, run);
 	if (run->nr)
-		note_stored(put, put->last_thread, 0);
+		note_stored(put, put->last_thread, put->run_level);
 }
 
 void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 {
-	bool runs = config->policy == TRACE_POLICY_ALL;
+	bool runs = calls_policy_keeps_halves(config->policy);
+	bool moments = config->policy == TRACE_POLICY_TIME;
 
 	*put = (struct calls_put){
-		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums},
+		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums,
+	                 moments ? CALLS_MOMENT_SHIFT : 0},
 		.config = *config,
 		.stored_thread = NO_THREAD,
 	};

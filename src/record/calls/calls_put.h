@@ -15,7 +15,7 @@ struct calls_put {
 	pid_t last_tid;
 	uint32_t last_thread;
 	uint32_t stored_thread; /* thread of the last call that was stored in this round */
-	unsigned stored_level;
+	unsigned stored_level, run_level;
 };
 
 /* Initializes put, which must not move afterwards: its sink points to it. */

@@ -318,6 +318,19 @@ static bool in_stretch(const struct calls_stretch *stretch, const struct calls_t
 	return ticks < stretch->ticks && calls_stretch_after(stretch, ticks) >= thread->last;
 }
 
+/* Returns the stretch up to the end of the moment in which the thread's last call was. */
+static struct calls_stretch stretch_of_moment(const struct reader *reader)
+{
+	struct calls_stretch stretch = reader->time;
+	unsigned shift = reader->sink->moment_shift;
+	uint64_t end = ((reader->thread->last >> shift) + 1) << shift;
+	double ticks = ((double)end - (double)stretch.from.ns) / stretch.from.rate;
+
+	if (shift && ticks < (double)stretch.ticks)
+		stretch.ticks = ticks > 0 ? (uint64_t)ticks : 0;
+	return stretch;
+}
+
 static void read_run(const struct reader *reader, struct calls_ring *ring)
 {
 	const struct calls_sink *sink = reader->sink;
@@ -327,12 +340,14 @@ static void read_run(const struct reader *reader, struct calls_ring *ring)
 	uint64_t most = ring->size - (ring->tail & (ring->size - 1));
 	uint64_t left = ring->head - ring->tail;
 	const uint64_t *end = first + (left < most ? left : most);
+	struct calls_stretch stretch;
 	struct call_run run;
 
 	if (!in_stretch(&reader->time, thread) ||
 	    !sink->begin(sink->arg, reader->process, reader->tid, thread->last, requests, &run))
 		return;
-	ring->tail += (uint64_t)(run_words(thread, &reader->time, &run, first, end) - first);
+	stretch = stretch_of_moment(reader);
+	ring->tail += (uint64_t)(run_words(thread, &stretch, &run, first, end) - first);
 	requests->posted += run.posted;
 	requests->done += run.done;
 	sink->end(sink->arg, &run);

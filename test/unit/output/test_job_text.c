@@ -694,7 +694,8 @@ static void info_tells_how_calls_were_kept(void **state)
 	                                                               .lost = 9});
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 9 of them stored, 12.9 bytes each\n"
-	       "                 at most 2.0 KiB; beyond that, the deepest are dropped first\n"
+	       "                 at least 2.0 KiB; when the memory is full, the deepest are "
+	       "dropped first\n"
 	       "                 complete from 1.000 µs to 4.000 µs\n"
 	       "                 9 lost on their way to the recorder\n"
 	       "\n"
@@ -727,7 +728,8 @@ static void info_tells_how_calls_were_kept(void **state)
 	hmb_close_lowest(job.w.hmb, CALLS, 11000, HMB_CAUSE_SHARE);
 	expect(&job, info_of, NULL,
 	       "  calls          9 seen, 0 of them stored\n"
-	       "                 at most 2.0 KiB; beyond that, the deepest are dropped first\n"
+	       "                 at least 2.0 KiB; when the memory is full, the deepest are "
+	       "dropped first\n"
 	       "                 complete from 1.000 µs to 4.000 µs\n"
 	       "                 9 lost on their way to the recorder\n"
 	       "                 dropped at 10.00 µs: they had more than their share\n"

@@ -83,6 +83,25 @@ static void test_levels(void **state)
 	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1024, 0), 10);
 }
 
+/* A call has the highest level of the moments that it touches. */
+static void test_moments(void **state)
+{
+	const uint64_t moment = (uint64_t)1 << CALLS_MOMENT_SHIFT;
+
+	(void)state;
+	for (uint64_t first = 1; first < 70; first++)
+		for (uint64_t last = first; last < 70; last++) {
+			unsigned most = 0;
+
+			for (uint64_t i = first; i <= last; i++)
+				if ((unsigned)__builtin_ctzll(i) > most)
+					most = (unsigned)__builtin_ctzll(i);
+			assert_int_equal(calls_time_level(first * moment, last * moment + 5), most);
+		}
+	assert_true(calls_time_level(0, 5) < NR_LEVELS);
+	assert_true(calls_time_level(UINT64_MAX, UINT64_MAX) < NR_LEVELS);
+}
+
 static unsigned strip(enum trace_policy policy, enum call_part_kind kind, struct call_part *part)
 {
 	*part = (struct call_part){.kind = (uint8_t)kind, .peer = 3, .bytes = 8, .request = 5};
@@ -203,6 +222,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_messages_belong_to_one_call),
 		cmocka_unit_test(test_transfers_belong_to_one_call),
 		cmocka_unit_test(test_clock),

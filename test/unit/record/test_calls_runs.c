@@ -52,7 +52,7 @@ static bool begin(void *arg, struct calls_process *process, pid_t tid, uint64_t 
 
 	(void)process;
 	return tid == side->last_tid &&
-	       hmb_begin_run(side->hmb, 0, run, thread_of(tid), time, last);
+	       hmb_begin_run(side->hmb, 0, 0, run, thread_of(tid), time, last);
 }
 
 static void end(void *arg, const struct call_run *run)
@@ -252,8 +252,8 @@ static void test_no_run_before_the_last_leave(void **state)
 	side_open(&side, true, 0);
 	hmb_put_call(side.hmb, 0, 0, &first);
 	hmb_put_call(side.hmb, 0, 0, &second);
-	assert_false(hmb_begin_run(side.hmb, 0, &run, 0, second.leave - 8, &none));
-	assert_true(hmb_begin_run(side.hmb, 0, &run, 0, second.leave, &none));
+	assert_false(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave - 8, &none));
+	assert_true(hmb_begin_run(side.hmb, 0, 0, &run, 0, second.leave, &none));
 	assert_true(call_run_put(&run, 1, second.leave, 4000, NULL));
 	hmb_end_run(side.hmb, 0, &run);
 	assert_int_equal(hmb_stored(side.hmb, 0), 3);
