@@ -78,9 +78,9 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
 
 #define SUM_PEER_BITS 18
 
-static_assert(TABLES_MAX_THREADS == 1 << 16 && TABLES_MAX_REGIONS == 1 << 14 &&
-                      TABLES_MAX_COMMS == 1 << 16,
-              "a sum's key has 64 bits");
+static_assert(TABLES_MAX_THREADS <= 65536, "a sum's key has 16 bits for it");
+static_assert(TABLES_MAX_REGIONS <= 16384, "a sum's key has 14 bits for it");
+static_assert(TABLES_MAX_COMMS <= 65536, "a sum's key has 16 bits for it");
 
 /* Peers from -3 on, which fit in the key. */
 static bool peer_fits(int32_t peer)

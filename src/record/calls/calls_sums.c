@@ -154,6 +154,13 @@ static void read_row(struct calls_process *process, uint32_t thread, bool last,
 	*seen = *row;
 }
 
+/* Sums of values are in the same words as times and messages. */
+static bool has_changed(const struct ring_sum *now, const struct ring_sum *seen)
+{
+	return now->calls != seen->calls || now->ticks != seen->ticks ||
+	       memcmp(now->moved, seen->moved, sizeof(now->moved)) != 0;
+}
+
 static const struct ring_sum *rows_of(const struct calls_process *process, unsigned thread)
 {
 	return (const struct ring_sum *)(const void *)((const char *)process->shared +
@@ -171,8 +178,7 @@ static void read_rows(struct calls_process *process, unsigned thread, uint64_t n
 	for (uint32_t i = 0; i < nr; i++) {
 		struct ring_sum row = copy_row(&rows_of(process, thread)[i]);
 
-		if (memcmp(&row, &sums->seen[i], sizeof(row)) &&
-		    find_thread(process, thread, now, sink))
+		if (has_changed(&row, &sums->seen[i]) && find_thread(process, thread, now, sink))
 			read_row(process, sums->thread - 1, last, &row, &sums->seen[i]);
 	}
 }
