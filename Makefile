@@ -32,11 +32,11 @@ TARGETS := $(wildcard test/targets/*.c)
 
 PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
-              uthash-dev zlib1g-dev
+              libncurses-dev uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
 PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libjson-c-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
-              python3-otf2 python3-six strace valgrind
+              python3-otf2 python3-six strace tmux valgrind
 PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 
 LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -lxxhash \
@@ -59,6 +59,12 @@ endif
 # report --annotate shows instructions as text with libcapstone, loaded then, and else their addresses.
 ifeq ($(shell pkg-config --exists capstone 2>/dev/null && echo yes),yes)
 DEFS    += -DHAVE_CAPSTONE $(shell pkg-config --cflags capstone)
+endif
+
+# adaptrace top has a screen with ncurses, and else --once alone, which it then says.
+ifeq ($(shell pkg-config --exists ncursesw 2>/dev/null && echo yes),yes)
+DEFS    += -DHAVE_NCURSES $(shell pkg-config --cflags ncursesw)
+LDLIBS  += $(shell pkg-config --libs ncursesw)
 endif
 
 ALL_CFLAGS = -std=gnu11 $(OPT) $(HARDEN) $(WARN) $(DEFS) -Isrc -I$(BUILD)/generated -MMD -MP \

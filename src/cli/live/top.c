@@ -7,8 +7,10 @@
 #include "cli/plain_text.h"
 #include "cli/row_options.h"
 #include "cli/say.h"
+#include "cli/terminal.h"
 #include "cli/live/watched.h"
 #include "output/report/report_top.h"
+#include "output/screen/screen.h"
 #include "output/views/report_rows.h"
 #include "trace/selection.h"
 
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define SECOND         ((uint64_t)1000000000)
 #define MAX_OF_RUN     200000 /* samples that stand for the whole run */
@@ -169,6 +172,69 @@ static int show_once(struct top *top)
 	return top->rows.json ? put_json(top, part, &whole) : put_text(top, &whole);
 }
 
+/* --- on a terminal ---------------------------------------------------------------------------- */
+
+static int source_update(void *arg)
+{
+	struct top *top = arg;
+
+	return watched_update(&top->watched);
+}
+
+static void source_choose(void *arg, uint64_t from, uint64_t max)
+{
+	struct top *top = arg;
+
+	watched_choose(&top->watched, from, max);
+}
+
+static const struct trace *source_trace(void *arg)
+{
+	struct top *top = arg;
+
+	return watched_trace(&top->watched);
+}
+
+static enum live_state source_state(void *arg)
+{
+	struct top *top = arg;
+
+	return watched_state(&top->watched);
+}
+
+static bool source_name(void *arg, const struct profile *profile, bool patient)
+{
+	struct top *top = arg;
+
+	return watched_name(&top->watched, profile, patient);
+}
+
+static int show_screen(struct top *top)
+{
+	const struct top_source source = {
+		.update = source_update,
+		.choose = source_choose,
+		.trace = source_trace,
+		.state = source_state,
+		.name = source_name,
+		.arg = top,
+		.path = top->watched.path,
+		.event = top->rows.report.query.event,
+		.interval = top->interval,
+		.put_plain = plain_text_wanted() ? plain_text_put : NULL,
+	};
+	int err = screen_run(&source);
+
+	if (err == -ENOTTY)
+		say("cannot show this on a terminal of the type '%s'; --once prints one table",
+		    getenv("TERM") ? getenv("TERM") : "");
+	else if (err == -ENOSYS)
+		say("cannot show a screen: built without ncurses; --once prints one table");
+	else if (err)
+		say("cannot show the recording of '%s': %s", top->watched.path, strerror(-err));
+	return err ? 1 : 0;
+}
+
 /* --- the command line ------------------------------------------------------------------------- */
 
 static uint64_t parse_interval(const char *arg)
@@ -230,7 +296,18 @@ static int show(struct top *top)
 	    open_trace_find_event(watched_trace(&top->watched), top->watched.path, top->rows.event,
 	                          &query->event))
 		return 1;
+	if (!top->once && !err)
+		return show_screen(top);
 	return top_status(top, err ? err : show_once(top));
+}
+
+/* Checks what the options and the terminal fit. */
+static void check(const struct top *top)
+{
+	if (top->rows.json && !top->once)
+		say_usage("--json goes with --once");
+	if (!top->once && (!isatty(STDIN_FILENO) || !terminal_obeys(STDOUT_FILENO)))
+		say_usage("top needs a terminal; --once prints one table");
 }
 
 int cmd_top(int argc, char **argv)
@@ -248,6 +325,7 @@ int cmd_top(int argc, char **argv)
 	row_options_init(&top.rows);
 	if (foreign_options_parse(&argp, argc, argv, 2, 0, &top))
 		return 2;
+	check(&top);
 	if (!watched_open(&top.watched, top.whom))
 		return 1;
 	status = show(&top);

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMING_SHARE 20 /* names are looked up for one part in so many of the time */
+#define NAMING_SHARE 4 /* names are looked up for one part in so many of the time */
+#define NAMING_PAUSE ((uint64_t)5000000000) /* ns that names wait at most */
 
 static bool open_live(struct watched *watched, const char *whom)
 {
@@ -87,6 +88,14 @@ const struct trace *watched_trace(const struct watched *watched)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+/* Returns whether looking names up took long not long ago. */
+static bool should_wait(const struct watched *watched, uint64_t now)
+{
+	uint64_t pause = NAMING_SHARE * watched->naming_took;
+
+	return now < watched->named_at + (pause < NAMING_PAUSE ? pause : NAMING_PAUSE);
+}
+
 static void add_nameless(struct live_naming *naming, const struct frame_names *names)
 {
 	for (uint32_t i = 0; i < names->nr; i++)
@@ -102,8 +111,7 @@ bool watched_name(struct watched *watched, const struct profile *profile, bool p
 	if (!watched->live)
 		return false;
 	add_nameless(watched->naming, &profile->names);
-	if (!live_naming_is_due(watched->naming) ||
-	    (patient && now < watched->named_at + NAMING_SHARE * watched->naming_took))
+	if (!live_naming_is_due(watched->naming) || (patient && should_wait(watched, now)))
 		return false;
 	err = image_trace_name(watched->live, watched->naming);
 	watched->named_at = clock_ns(CLOCK_MONOTONIC);

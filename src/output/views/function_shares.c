@@ -10,11 +10,16 @@
 
 uint64_t function_key(const struct profile *profile, const struct profile_row *row)
 {
+	bool threads = profile->config.keys & PROFILE_BY_THREAD;
 	char text[CELL_SIZE];
-	const char *symbol = report_cell(profile, row, PROFILE_BY_SYMBOL, text);
-	uint64_t key = XXH3_64bits(symbol, strlen(symbol));
-	const char *module = report_cell(profile, row, PROFILE_BY_MODULE, text);
+	const char *name =
+		report_cell(profile, row, threads ? PROFILE_BY_THREAD : PROFILE_BY_SYMBOL, text);
+	uint64_t key = XXH3_64bits(name, strlen(name));
+	const char *module;
 
+	if (threads)
+		return key;
+	module = report_cell(profile, row, PROFILE_BY_MODULE, text);
 	return XXH3_64bits_withSeed(module, strlen(module), key);
 }
 

@@ -1,4 +1,7 @@
-/* The weights of functions by name, to be found again from a profile of another part or moment. */
+/*
+ * The weights of functions, or of threads, to be found again from a profile of another part or
+ * moment.
+ */
 #ifndef OUTPUT_VIEWS_FUNCTION_SHARES_H
 #define OUTPUT_VIEWS_FUNCTION_SHARES_H
 
@@ -11,7 +14,8 @@ struct function_shares {
 	uint64_t total;
 };
 
-/* Returns a key for a row's function and module, the same in all profiles. */
+/* Returns a key for a row: of its thread if the profile has threads, else of function and module.
+ */
 uint64_t function_key(const struct profile *profile, const struct profile_row *row);
 
 /* Adds up the rows of a profile by function. 0 or -ENOMEM; function_shares_fini() in either case.

@@ -1,0 +1,222 @@
+#include "output/screen/top_lines.h"
+
+#include "output/text/short_name.h"
+#include "output/text/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WIDE        110 /* columns from which on module and last minute are shown */
+#define NR_BARS     20  /* of the last minute above the rows */
+#define MAX_PIDS    256
+#define MODULE_LEFT 24U /* columns of a wide terminal that modules take */
+
+static void put_bar(FILE *to, const struct top_model *model, double height)
+{
+	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	int level = height <= 0 ? 0 : 1 + (int)(height * 7.999);
+
+	if (level > 8)
+		level = 8;
+	if (model->source->put_plain)
+		fputc(level ? '0' + level : ' ', to);
+	else
+		fputs(bars[level], to);
+}
+
+/* --- head ------------------------------------------------------------------------------------- */
+
+static const struct trace *trace_of(const struct top_model *model)
+{
+	return model->source->trace(model->source->arg);
+}
+
+/* The command without the folders of its program. */
+static const char *command_of(const struct trace *trace)
+{
+	const char *command = trace_string(trace, trace_run(trace)->command), *slash;
+	size_t program = strcspn(command, "\x1f");
+
+	slash = trace_names_scope(trace_run(trace)) ? NULL : memrchr(command, '/', program);
+	return slash ? slash + 1 : command;
+}
+
+static void put_command(FILE *to, const struct trace *trace, unsigned width)
+{
+	const struct trace_run *run = trace_run(trace);
+	const char *command = command_of(trace);
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	text_put_command(memory, command, strlen(command), trace_names_scope(run));
+	if (!fclose(memory) && text)
+		text_put(to, text, width);
+	free(text);
+}
+
+static void put_rate(FILE *to, const struct trace_event *event)
+{
+	uint32_t shift = trace_shift(event) - event->initial_shift;
+	char rate[TEXT_SIZE];
+
+	text_rate(rate, trace_period(event, trace_shift(event)), event->unit);
+	if (shift)
+		fprintf(to, "recording 1 of %llu (%s)", 1ULL << (shift & 63), rate);
+	else
+		fprintf(to, "recording all (%s)", rate);
+}
+
+void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
+{
+	const struct trace *trace = trace_of(model);
+	const struct trace_event *event = trace_event(trace, model->event);
+	char wall[TEXT_SIZE];
+
+	fputc(' ', to);
+	put_command(to, trace, columns > 70 ? columns - 60 : 10);
+	text_quantity(wall, (double)trace_wall(trace_run(trace)), TRACE_NS);
+	fprintf(to, " · %s · ", wall);
+	if (!event)
+		return;
+	put_rate(to, event);
+	fprintf(to, " · %llu lost · ", (unsigned long long)trace_losses(trace, model->event).lost);
+	text_put(to, trace_string(trace, event->name), 0);
+}
+
+static uint64_t resident(int pid)
+{
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool is_known(const int *pids, unsigned nr, int pid)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* The memory of all processes that were sampled and live, up to a number. */
+static uint64_t resident_all(const struct trace *trace)
+{
+	const struct trace_thread *thread;
+	int pids[MAX_PIDS];
+	unsigned nr = 0;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; nr < MAX_PIDS && (thread = trace_thread(trace, i)); i++) {
+		if (thread->pid <= 0 || is_known(pids, nr, thread->pid))
+			continue;
+		pids[nr++] = thread->pid;
+		bytes += resident(thread->pid);
+	}
+	return bytes;
+}
+
+static void put_minute(FILE *to, const struct top_model *model)
+{
+	double parts[NR_BARS], most = 0;
+
+	top_model_minute(model, parts, NR_BARS);
+	for (unsigned i = 0; i < NR_BARS; i++)
+		most = parts[i] > most ? parts[i] : most;
+	for (unsigned i = 0; i < NR_BARS; i++)
+		put_bar(to, model, most > 0 ? parts[i] / most : 0);
+	fputs("  last minute", to);
+}
+
+void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
+{
+	const struct trace *trace = trace_of(model);
+	const struct trace_event *event = trace_event(trace, model->event);
+	uint64_t rss = resident_all(trace), length = model->until - model->from;
+	char text[TEXT_SIZE];
+
+	fputc(' ', to);
+	if (event && event->unit == TRACE_NS && length)
+		fprintf(to, "CPU %.2f of %u · ", (double)model->weight / (double)length,
+		        trace_run(trace)->nr_cpus);
+	if (rss) {
+		text_bytes(text, rss);
+		fprintf(to, "RSS %s · ", text);
+	}
+	fprintf(to, "%llu sample%s   ", (unsigned long long)model->samples, plural(model->samples));
+	if (columns >= 78)
+		put_minute(to, model);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+#define ROW_NUMBERS 34 /* columns up to the last minute */
+#define ROW_MINUTE  (TOP_COLUMNS + 3)
+
+/* The columns that a name has. */
+static unsigned name_room(const struct top_model *model, unsigned columns)
+{
+	unsigned used = ROW_NUMBERS;
+
+	if (columns >= WIDE)
+		used += ROW_MINUTE + (model->by_thread ? 0 : MODULE_LEFT + 2);
+	return columns > used + 8 ? columns - used : 8;
+}
+
+void top_line_titles(FILE *to, const struct top_model *model, unsigned columns)
+{
+	char last[TEXT_SIZE];
+
+	snprintf(last, sizeof(last), "last %.4g s", (double)model->source->interval / 1e9);
+	fprintf(to, "%10s  ± error  whole run   ", last);
+	if (columns >= WIDE)
+		fputs("last minute  ", to);
+	text_put_padded(to, model->by_thread ? "thread" : "function", name_room(model, columns));
+	if (columns >= WIDE && !model->by_thread)
+		fputs("  module", to);
+}
+
+/* Cut in the middle, and padded. */
+static void put_name(FILE *to, const char *name, unsigned width)
+{
+	char *shorter = strdup(name);
+	unsigned used;
+
+	if (!shorter)
+		return;
+	short_name(shorter, width);
+	used = text_put(to, shorter, width);
+	fprintf(to, "%*s", used < width ? (int)(width - used) : 0, "");
+	free(shorter);
+}
+
+void top_line_row(FILE *to, const struct top_model *model, const struct top_row *row,
+                  unsigned columns)
+{
+	double error = row->error > 1 ? 1 : row->error;
+
+	fprintf(to, "%8.1f %%  ± %3.*f %%    %5.1f %%   ", 100 * row->last, error < 0.1 ? 1 : 0,
+	        100 * error, 100 * row->run);
+	if (columns >= WIDE) {
+		for (unsigned c = 0; c < TOP_COLUMNS; c++)
+			put_bar(to, model, row->of_minute > 0 ? row->minute[c] : 0);
+		fputs("   ", to);
+	}
+	put_name(to, row->name, name_room(model, columns));
+	if (columns >= WIDE && !model->by_thread) {
+		fputs("  ", to);
+		text_put(to, row->module, MODULE_LEFT);
+	}
+}

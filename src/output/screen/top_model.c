@@ -1,0 +1,332 @@
+#include "output/screen/top_model.h"
+
+#include "base/array.h"
+#include "output/views/report_rows.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND     ((uint64_t)1000000000)
+#define MINUTE     (60 * SECOND)
+#define MAX_OF_RUN 50000         /* samples that stand for the whole run */
+#define RUN_EVERY  (10 * SECOND) /* it is added up again, early in a run more often */
+#define MAX_ROWS   500
+
+void top_model_init(struct top_model *model, const struct top_source *source)
+{
+	*model = (struct top_model){.source = source, .event = source->event};
+}
+
+static void free_rows(struct top_model *model)
+{
+	for (uint32_t i = 0; i < model->nr; i++) {
+		free(model->rows[i].name);
+		free(model->rows[i].module);
+	}
+	free(model->rows);
+	model->rows = NULL;
+	model->nr = 0;
+}
+
+static void forget(struct top_model *model)
+{
+	free_rows(model);
+	function_shares_fini(&model->run);
+	for (unsigned i = 0; i < TOP_MINUTE; i++)
+		function_shares_fini(&model->ticks[i].shares);
+	model->nr_ticks = model->next = 0;
+	model->run_at = 0;
+}
+
+void top_model_fini(struct top_model *model)
+{
+	forget(model);
+}
+
+void top_model_choose(struct top_model *model, uint32_t event, bool by_thread)
+{
+	if (model->by_thread == by_thread && model->event == event)
+		return;
+	forget(model);
+	model->event = event;
+	model->by_thread = by_thread;
+	model->until = 0;
+}
+
+/* --- profiles --------------------------------------------------------------------------------- */
+
+static struct view_query query_of(const struct top_model *model, const struct selection *selection)
+{
+	struct view_query query = {
+		.event = model->event,
+		.keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
+		.nr_keys = 2,
+		.selection = selection,
+		.limit = MAX_ROWS,
+		.no_inline = true,
+		.self_alone = true,
+		.sampled_alone = true,
+	};
+
+	if (model->by_thread) {
+		query.keys[0] = PROFILE_BY_THREAD;
+		query.nr_keys = 1;
+	}
+	return query;
+}
+
+/* A profile of a part, once more if functions have names only now. */
+static struct profile *profile_of(struct top_model *model, const struct view_query *query)
+{
+	const struct top_source *source = model->source;
+	const struct trace *trace = source->trace(source->arg);
+	struct profile_view view;
+	struct profile *profile = report_profile(trace, query->event, query, &view);
+
+	if (!profile || !source->name(source->arg, profile, true))
+		return profile;
+	profile_free(profile);
+	model->run_at = 0; /* its functions have other names now */
+	return report_profile(trace, query->event, query, &view);
+}
+
+static bool is_run_due(const struct top_model *model)
+{
+	const struct trace *trace = model->source->trace(model->source->arg);
+	uint64_t pause = trace_wall(trace_run(trace)) / 10;
+
+	return !model->run_at ||
+	       model->until >= model->run_at + (pause < RUN_EVERY ? pause : RUN_EVERY);
+}
+
+static int sum_up_run(struct top_model *model)
+{
+	const struct top_source *source = model->source;
+	const struct view_query query = query_of(model, NULL);
+	struct profile *profile;
+	int err;
+
+	if (!is_run_due(model))
+		return 0;
+	source->choose(source->arg, 0, MAX_OF_RUN);
+	profile = profile_of(model, &query);
+	if (!profile)
+		return -errno;
+	function_shares_fini(&model->run);
+	err = function_shares_init(&model->run, profile);
+	model->run_at = model->until;
+	profile_free(profile);
+	return err;
+}
+
+/* --- the last minute -------------------------------------------------------------------------- */
+
+static int keep_tick(struct top_model *model, const struct profile *profile)
+{
+	struct top_tick *tick = &model->ticks[model->next];
+
+	function_shares_fini(&tick->shares);
+	model->next = (model->next + 1) % TOP_MINUTE;
+	if (model->nr_ticks < TOP_MINUTE)
+		model->nr_ticks++;
+	tick->from = model->from;
+	tick->until = model->until;
+	return function_shares_init(&tick->shares, profile);
+}
+
+/* The part of the last minute, of so many, in which a tick ended; `nr`: none. */
+static unsigned part_of(const struct top_model *model, const struct top_tick *tick, unsigned nr)
+{
+	uint64_t age = model->until - tick->until;
+
+	return tick->until > model->until || age >= MINUTE ? nr
+	                                                   : nr - 1 - (unsigned)(age * nr / MINUTE);
+}
+
+void top_model_minute(const struct top_model *model, double *parts, unsigned nr)
+{
+	memset(parts, 0, nr * sizeof(*parts));
+	for (unsigned i = 0; i < model->nr_ticks; i++) {
+		const struct top_tick *tick = &model->ticks[i];
+		unsigned part = part_of(model, tick, nr);
+
+		if (part < nr)
+			parts[part] += (double)tick->shares.total;
+	}
+}
+
+static void fill_minute(const struct top_model *model, struct top_row *row)
+{
+	double whole[TOP_COLUMNS];
+
+	top_model_minute(model, whole, TOP_COLUMNS);
+	for (unsigned i = 0; i < model->nr_ticks; i++) {
+		const struct top_tick *tick = &model->ticks[i];
+		unsigned part = part_of(model, tick, TOP_COLUMNS);
+
+		if (part < TOP_COLUMNS)
+			row->minute[part] += (double)function_shares_self(&tick->shares, row->key);
+	}
+	for (unsigned c = 0; c < TOP_COLUMNS; c++) {
+		row->minute[c] = whole[c] > 0 ? row->minute[c] / whole[c] : 0;
+		if (row->minute[c] > row->of_minute)
+			row->of_minute = row->minute[c];
+	}
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static int add_row(struct top_model *model, const struct profile *profile,
+                   const struct class_row *of)
+{
+	char *text = malloc(CELL_SIZE);
+	const struct profile_row row = report_row(profile, of);
+	struct top_row *to = &model->rows[model->nr];
+
+	if (!text)
+		return -ENOMEM;
+	*to = (struct top_row){
+		.key = function_key(profile, &row),
+		.last = share(row.self, profile->total),
+		.error = profile->total ? profile_error(&row) / (double)profile->total : 0,
+	};
+	to->run = share(function_shares_self(&model->run, to->key), model->run.total);
+	to->name = strdup(report_cell(
+		profile, &row, model->by_thread ? PROFILE_BY_THREAD : PROFILE_BY_SYMBOL, text));
+	to->module =
+		strdup(model->by_thread ? "" : report_cell(profile, &row, PROFILE_BY_MODULE, text));
+	free(text);
+	model->nr++;
+	return to->name && to->module ? 0 : -ENOMEM;
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct top_row *x = a, *y = b;
+	const struct top_model *model = arg;
+	int last = ORDER(y->last, x->last), run = ORDER(y->run, x->run);
+
+	return (model->by_run ? run ?: last : last ?: run) ?: strcmp(x->name, y->name);
+}
+
+void top_model_sort(struct top_model *model, bool by_run)
+{
+	model->by_run = by_run;
+	ARRAY_SORT_WITH(model->rows, model->nr, compare_rows, model);
+}
+
+static int make_rows(struct top_model *model, const struct profile *profile)
+{
+	const struct view_query query = query_of(model, profile->config.selection);
+	struct report_rows rows;
+	int err = report_rows_init(&rows, profile, &query);
+
+	if (!err)
+		err = report_rows_of_all(&rows);
+	free_rows(model);
+	model->rows = calloc(rows.nr + 1UL, sizeof(*model->rows));
+	if (!model->rows)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < rows.nr && !err; i++)
+		err = add_row(model, profile, &rows.rows[i]);
+	report_rows_fini(&rows);
+	for (uint32_t i = 0; i < model->nr && !err; i++)
+		fill_minute(model, &model->rows[i]);
+	top_model_sort(model, model->by_run);
+	return err;
+}
+
+/* --- ticks ------------------------------------------------------------------------------------ */
+
+static int note_latest(void *latest, const struct trace_sample *sample)
+{
+	if (sample->time > *(uint64_t *)latest)
+		*(uint64_t *)latest = sample->time;
+	return 0;
+}
+
+/* Samples reach the buffer some time after they were taken: a tick ends with the latest one. */
+static int find_end(struct top_model *model, uint64_t *end)
+{
+	const struct top_source *source = model->source;
+	const struct trace *trace = source->trace(source->arg);
+	uint64_t last = trace_run(trace)->end, behind = model->source->interval + 2 * SECOND;
+
+	*end = 0;
+	source->choose(source->arg, last > behind ? last - behind : 1, UINT64_MAX);
+	return trace_each_sample(trace_walk_unordered(trace, model->event), note_latest, end);
+}
+
+static struct profile *part_profile(struct top_model *model, const struct selection *selection)
+{
+	const struct view_query query = query_of(model, selection);
+
+	model->source->choose(model->source->arg, selection->from, UINT64_MAX);
+	return profile_of(model, &query);
+}
+
+/* The names that the run needs come before the rows, whose names are looked up in it. */
+static int name_part(struct top_model *model, const struct selection *selection)
+{
+	struct profile *profile = part_profile(model, selection);
+	int err = profile ? 0 : -errno;
+
+	profile_free(profile);
+	return err ? err : sum_up_run(model);
+}
+
+static uint64_t run_start(const struct top_model *model)
+{
+	return trace_run(model->source->trace(model->source->arg))->start;
+}
+
+/* The first tick is as long as the interval, later ones begin where the one before ended. */
+static int take_part(struct top_model *model, uint64_t end)
+{
+	uint64_t interval = model->source->interval, start = run_start(model);
+	uint64_t first = end > start + interval ? end - interval : start;
+	const struct selection selection = {
+		.from = model->until ? model->until : first,
+		.to = end + 1,
+	};
+	struct profile *profile;
+	int err = 0;
+
+	model->from = selection.from;
+	model->until = end + 1;
+	if (is_run_due(model))
+		err = name_part(model, &selection);
+	if (err)
+		return err;
+	profile = part_profile(model, &selection);
+	if (!profile)
+		return -errno;
+	model->samples = profile->samples;
+	model->weight = profile->total;
+	err = keep_tick(model, profile);
+	if (!err)
+		err = make_rows(model, profile);
+	profile_free(profile);
+	return err;
+}
+
+int top_model_tick(struct top_model *model)
+{
+	const struct top_source *source = model->source;
+	uint64_t end;
+	int err = source->update(source->arg);
+
+	if (!err)
+		err = find_end(model, &end);
+	if (err)
+		return err;
+	if (!end || end < model->until)
+		return -ENODATA;
+	return take_part(model, end);
+}

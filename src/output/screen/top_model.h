@@ -1,0 +1,82 @@
+/*
+ * What adaptrace top shows of a recording: functions, or threads, of the last second, beside the
+ * whole run and the last minute. It is computed by the profiles of reports, tick by tick, from
+ * samples that have arrived since the tick before.
+ */
+#ifndef OUTPUT_SCREEN_TOP_MODEL_H
+#define OUTPUT_SCREEN_TOP_MODEL_H
+
+#include "output/views/function_shares.h"
+#include "output/views/query.h"
+#include "trace/live/live_trace.h"
+#include "trace/selection.h"
+
+#include <stdio.h>
+
+/* The recording. Functions are called with arg. */
+struct top_source {
+	int (*update)(void *arg); /* as live_trace_update() */
+	void (*choose)(void *arg, uint64_t from, uint64_t max);
+	const struct trace *(*trace)(void *arg);
+	enum live_state (*state)(void *arg);
+	/*
+	 * Looks up names that a profile lacks; patient: not too often. Returns whether there are
+	 * new ones.
+	 */
+	bool (*name)(void *arg, const struct profile *profile, bool patient);
+	void *arg;
+	const char *path;
+	uint32_t event;
+	uint64_t interval; /* ns from tick to tick */
+	/* Writes text with ASCII for signs; NULL: the terminal takes UTF-8. */
+	void (*put_plain)(FILE *to, const char *text, size_t size);
+};
+
+#define TOP_COLUMNS 10 /* of the last minute */
+#define TOP_MINUTE  60 /* ticks that are kept */
+
+struct top_row {
+	uint64_t key;
+	char *name, *module;
+	double last, error, run; /* shares of 1 */
+	double minute[TOP_COLUMNS];
+	double of_minute; /* the largest of these */
+};
+
+struct top_tick {
+	uint64_t from, until;
+	struct function_shares shares;
+};
+
+struct top_model {
+	const struct top_source *source;
+	uint32_t event;
+	bool by_thread; /* rows are threads */
+	bool by_run;    /* the order is that of the whole run */
+	struct top_row *rows;
+	uint32_t nr;
+	uint64_t from, until;     /* of the tick, in ns of the trace's clock; 0: none yet */
+	uint64_t samples, weight; /* of the tick */
+	struct function_shares run;
+	uint64_t run_at; /* until when it was; 0: never */
+	struct top_tick ticks[TOP_MINUTE];
+	unsigned nr_ticks, next;
+};
+
+void top_model_init(struct top_model *model, const struct top_source *source);
+void top_model_fini(struct top_model *model);
+
+/*
+ * Takes in what is new. 0 or -errno as the source's update(); -ENODATA: nothing has arrived, and
+ * all is as it was.
+ */
+int top_model_tick(struct top_model *model);
+
+/* Makes rows of threads or of functions, and of this event, from the next tick on. */
+void top_model_choose(struct top_model *model, uint32_t event, bool by_thread);
+void top_model_sort(struct top_model *model, bool by_run);
+
+/* Fills in the weight of samples per ns in each part of the last minute, oldest first. */
+void top_model_minute(const struct top_model *model, double *parts, unsigned nr);
+
+#endif
