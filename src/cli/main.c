@@ -29,6 +29,7 @@ static const struct command {
 	{"list", "show the events that can be sampled here", cmd_list},
 	{"doctor", "show what works here, what does not, and what would change that", cmd_doctor},
 	{"top", "watch the functions of a recording that is still running", cmd_top},
+	{"watch", "write what a recording gets, for other programs", cmd_watch},
 	{"snapshot", "make a trace of a recording that is still running", cmd_snapshot},
 	{"recover", "make a trace of what a killed recorder left behind", cmd_recover},
 };

@@ -8,6 +8,7 @@
 #include "cli/row_options.h"
 #include "cli/say.h"
 #include "cli/terminal.h"
+#include "cli/live/interval.h"
 #include "cli/live/watched.h"
 #include "output/report/report_top.h"
 #include "output/screen/screen.h"
@@ -16,7 +17,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -237,16 +237,6 @@ static int show_screen(struct top *top)
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static uint64_t parse_interval(const char *arg)
-{
-	char *end;
-	double seconds = strtod(arg, &end);
-
-	if (*end || end == arg || !(seconds >= 0.1 && seconds <= 86400))
-		say_usage("--interval takes seconds, from 0.1 to 86400");
-	return (uint64_t)llround(seconds * (double)SECOND);
-}
-
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct top *top = state->input;
@@ -256,7 +246,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		top->once = true;
 		return 0;
 	case OPT_INTERVAL:
-		top->interval = parse_interval(arg);
+		top->interval = interval_parse(arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		open_trace_take(&top->whom, arg);

@@ -218,7 +218,8 @@ static int compare_rows(const void *a, const void *b, void *arg)
 void top_model_sort(struct top_model *model, bool by_run)
 {
 	model->by_run = by_run;
-	ARRAY_SORT_WITH(model->rows, model->nr, compare_rows, model);
+	if (model->rows)
+		ARRAY_SORT_WITH(model->rows, model->nr, compare_rows, model);
 }
 
 static int make_rows(struct top_model *model, const struct profile *profile)
