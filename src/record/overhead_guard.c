@@ -128,6 +128,19 @@ static bool is_too_much(const struct overhead_guard *guard, uint64_t cpu, uint64
 	         leaves_too_little(guard, cpu, allowed)));
 }
 
+void overhead_guard_restart(struct overhead_guard *guard)
+{
+	*guard = (struct overhead_guard){
+		.max_overhead = guard->max_overhead,
+		.price = guard->price,
+		.nr_clocks = guard->nr_clocks,
+		.max_rate = guard->max_rate,
+		.spread = guard->spread,
+		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
+		.slowed = guard->slowed,
+	};
+}
+
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = overhead_guard_cpu_time(), elapsed = now - guard->since;

@@ -69,6 +69,9 @@ void overhead_guard_target_time(struct overhead_guard *guard, uint64_t target_ns
 /* Tells whether the window has ended and cost too much. A new window starts when one has ended. */
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus);
 
+/* Forgets what was counted so far, in this window and of the whole recording. */
+void overhead_guard_restart(struct overhead_guard *guard);
+
 /* Returns the recorder's CPU time so far, ns. */
 uint64_t overhead_guard_cpu_time(void);
 

@@ -203,6 +203,13 @@ int session_open_loop(struct session *session);
 int session_start(struct session *session);
 /* Starts sampling when the delay is over. */
 void session_start_late(struct session *session);
+/*
+ * Forgets all samples and calls so far: the buffer is cleared, clocks sample at their first period
+ * again, and counts and exact totals start now, as after --delay. Tasks, their mappings and names
+ * stay known. Sums of calls and losses of calls and of other records than samples go on. Returns 0,
+ * or -EAGAIN if sampling has not started.
+ */
+int session_reset(struct session *session);
 /* At the end, where sampling did not start: the recording has no length, and nobody in it. */
 void session_note_early_end(struct session *session);
 

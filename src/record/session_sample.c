@@ -179,7 +179,8 @@ void session_sample(struct session *s, const struct record *record,
 {
 	struct task *task;
 
-	if (source->event < 0 || source->stale)
+	/* Samples of before a reset may come after it. */
+	if (source->event < 0 || source->stale || record->time < s->start)
 		return;
 	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
 	if (!task)

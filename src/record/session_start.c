@@ -1,6 +1,7 @@
 /*
- * The start of sampling: with the target's, or some time later. Until then the kernel tells of
- * tasks and mappings all the same, so that every sample finds them; what tasks use is not counted.
+ * The start of sampling: with the target's, or some time later, and once more after a reset. Until
+ * then the kernel tells of tasks and mappings all the same, so that every sample finds them; what
+ * tasks use is not counted.
  */
 #include "record/session.h"
 #include "record/spare_cpus.h"
@@ -53,6 +54,7 @@ static void count_from_now(struct session *s)
 	s->start = s->guard.since = sampler_now();
 	s->guard.cpu_since = s->cpu_start = overhead_guard_cpu_time();
 	s->guard.others_ns = 0;
+	s->seen_ended = 0;
 	session_close_first_levels(s);
 }
 
@@ -67,6 +69,63 @@ static int begin(struct session *s)
 	s->started = !err;
 	return err;
 }
+
+/* --- anew ------------------------------------------------------------------------------------- */
+
+static void clear_buffer(struct session *s)
+{
+	for (unsigned k = 0; k < s->hmb->nr_kinds; k++)
+		hmb_clear(s->hmb, k);
+	s->hmb->truncated = 0;
+}
+
+/* Streams start anew: the samples until now are not there any more to be continued. */
+static void restart_streams(struct session *s)
+{
+	const unsigned nr_cpus = sampler_nr_cpus(s->sampler);
+
+	for (unsigned e = 0; e < s->config->nr_events; e++) {
+		s->sampling.shift[e] = tables_event(s->tables, e)->initial_shift;
+		s->sampling.guarded[e] = s->before_exec[e] = 0;
+		for (unsigned c = 0; c < nr_cpus; c++) {
+			struct session_source *source = &s->sources[e * nr_cpus + c];
+
+			source->throttled = 0;
+			source->stream = stream_start(s->config->seed, s->nr_streams++,
+			                              s->sampling.shift[e]);
+		}
+	}
+	for (struct task *task = s->tasks.tasks; task; task = task->hh.next)
+		task->streams_started = false;
+}
+
+static void restart_counts(struct session *s)
+{
+	overhead_guard_restart(&s->guard);
+	s->sampling.forked_ns = s->calls_told = 0;
+	s->stack.built = s->stack.truncated = s->stack.stitched = 0;
+	memset(s->stack.cut, 0, sizeof(s->stack.cut));
+}
+
+int session_reset(struct session *s)
+{
+	if (!s->started)
+		return -EAGAIN;
+	session_drain(s, false);
+	if (s->calls)
+		calls_read(s->calls);
+	clear_buffer(s);
+	sampler_restart(s->sampler);
+	restart_streams(s);
+	restart_counts(s);
+	count_from_now(s);
+	tables_restart_threads(s->tables, s->start);
+	if (s->calls)
+		calls_restart(s->calls, s->start);
+	return 0;
+}
+
+/* --- the start -------------------------------------------------------------------------------- */
 
 /* For files of programs, and the trace: no run is to end without. */
 static int leave_descriptors(void)

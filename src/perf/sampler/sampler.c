@@ -222,14 +222,28 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 	return total;
 }
 
+/* The lost samples of an event on a CPU since it was opened. */
+static uint64_t count_lost(const struct sampler *s, const struct sampler_event *event, unsigned cpu)
+{
+	uint64_t lost = 0;
+
+	if (!s->counts_lost)
+		return event->lost[cpu];
+	for (unsigned r = 0; r < event->nr_rungs; r++)
+		for (unsigned t = 0; t < s->nr_targets; t++)
+			lost += read_sampled(s, *sampler_fd(s, event, r, t, cpu), true);
+	return lost;
+}
+
 /* Returns the step with the largest available period that is not above this shift. */
 static struct sampler_step step_to(const struct sampler *s, const struct sampler_event *event,
                                    unsigned shift)
 {
 	struct sampler_step step = {.shift = clamp_shift(event, shift), .rung = event->rung};
 
-	if (s->way == SAMPLER_LADDER && step.shift > event->first_shift) {
-		step.rung = (step.shift - event->first_shift) / 2;
+	if (s->way == SAMPLER_LADDER) {
+		step.rung =
+			step.shift > event->first_shift ? (step.shift - event->first_shift) / 2 : 0;
 		if (step.rung >= event->nr_rungs)
 			step.rung = event->nr_rungs - 1;
 		step.shift = event->first_shift + 2 * step.rung;
@@ -240,14 +254,15 @@ static struct sampler_step step_to(const struct sampler *s, const struct sampler
 	return step;
 }
 
-unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
+static const struct sampler_step *last_step(const struct sampler_event *event)
+{
+	return &event->steps[event->nr_steps - 1];
+}
+
+static void take_step(struct sampler *sampler, unsigned e, struct sampler_step next)
 {
 	struct sampler_event *event = &sampler->events[e];
-	struct sampler_step *last = &event->steps[event->nr_steps - 1];
-	struct sampler_step next = step_to(sampler, event, shift);
 
-	if (next.shift <= last->shift || event->nr_steps == SAMPLER_MAX_STEPS)
-		return last->shift;
 	if (sampler->way == SAMPLER_LADDER) {
 		next.time = switch_rungs(sampler, event, next.rung);
 	} else {
@@ -257,7 +272,52 @@ unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
 	sampler_lose_phases(sampler, e);
-	return next.shift;
+}
+
+unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
+{
+	struct sampler_event *event = &sampler->events[e];
+	struct sampler_step next = step_to(sampler, event, shift);
+
+	if (next.shift > last_step(event)->shift && event->nr_steps < SAMPLER_MAX_STEPS)
+		take_step(sampler, e, next);
+	return last_step(event)->shift;
+}
+
+/* Forgets all steps but the last one: samples of before it are of no interest any more. */
+static void forget_steps(struct sampler_event *event)
+{
+	event->steps[0] = *last_step(event);
+	event->nr_steps = 1;
+}
+
+static void restart_event(struct sampler *s, unsigned e)
+{
+	struct sampler_event *event = &s->events[e];
+	struct sampler_step first = step_to(s, event, event->first_shift);
+
+	forget_steps(event);
+	if (first.shift != last_step(event)->shift)
+		take_step(s, e, first);
+	forget_steps(event);
+	event->total_before = event_total(s, event);
+	event->throttled = false;
+	for (unsigned c = 0; c < s->nr_cpus && event->lost_before; c++)
+		event->lost_before[c] = count_lost(s, event, c);
+}
+
+void sampler_restart(struct sampler *sampler)
+{
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		restart_event(sampler, e);
+	/* Tasks then report at their exit what they have used since. */
+	if (sampler->exact_fd >= 0)
+		ioctl(sampler->exact_fd, PERF_EVENT_IOC_RESET, 0);
+	sampler->exact_before = read_count(sampler, sampler->exact_fd, false);
+	sampler->ran_before = time_ran(sampler);
+	sampler->counters_before = (struct sampler_reading){0};
+	sampler_counter_totals(sampler, &sampler->counters_before);
+	sampler->latency = 0;
 }
 
 unsigned sampler_slowest(const struct sampler *sampler, unsigned e)
@@ -380,15 +440,9 @@ uint64_t sampler_latency(const struct sampler *sampler)
 uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_index)
 {
 	const struct sampler_event *event = &sampler->events[e];
-	uint64_t lost = 0;
+	uint64_t before = event->lost_before ? event->lost_before[cpu_index] : 0;
 
-	if (!sampler->counts_lost)
-		return event->lost[cpu_index];
-	for (unsigned r = 0; r < event->nr_rungs; r++)
-		for (unsigned t = 0; t < sampler->nr_targets; t++)
-			lost += read_sampled(sampler, *sampler_fd(sampler, event, r, t, cpu_index),
-			                     true);
-	return lost;
+	return count_lost(sampler, event, cpu_index) - before;
 }
 
 uint64_t sampler_all_lost(const struct sampler *sampler)
@@ -414,7 +468,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 
 uint64_t sampler_exact(const struct sampler *sampler)
 {
-	return read_count(sampler, sampler->exact_fd, false);
+	return read_count(sampler, sampler->exact_fd, false) - sampler->exact_before;
 }
 
 uint64_t sampler_total(const struct sampler *sampler, unsigned e)
@@ -428,6 +482,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 	if (event->throttled)
 		return 0;
 	/* The rungs of a ladder take turns, and count twice while they do. */
-	return event->nr_steps == 1 || sampler->way == SAMPLER_CGROUP ? event_total(sampler, event)
-	                                                              : 0;
+	if (event->nr_steps != 1 && sampler->way == SAMPLER_LADDER)
+		return 0;
+	return event_total(sampler, event) - event->total_before;
 }

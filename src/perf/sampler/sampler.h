@@ -157,6 +157,12 @@ static inline uint64_t sampler_now(void)
  * in force then: the one asked for or, between two rungs, less.
  */
 unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift);
+/*
+ * Samples at the first shifts again, and starts all totals and losses of samples at 0 as if
+ * sampling had been enabled now. Samples of before this call may still come out: their shift and
+ * rung are not known any more.
+ */
+void sampler_restart(struct sampler *sampler);
 /* The highest shift that can come to be in force. */
 unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 

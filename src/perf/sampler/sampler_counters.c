@@ -86,4 +86,8 @@ void sampler_counter_totals(const struct sampler *s, struct sampler_reading *tot
 	for (unsigned r = 0; r < s->events[0].nr_rungs; r++)
 		for (unsigned t = 0; t < s->nr_targets; t++)
 			add_target(s, r, t, totals);
+	for (unsigned i = 0; i < s->counters_before.nr; i++)
+		totals->values[i] -= s->counters_before.values[i];
+	totals->enabled -= s->counters_before.enabled;
+	totals->running -= s->counters_before.running;
 }

@@ -250,7 +250,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	event->fds = fd_grid(rungs * sampler_cells(s));
 	event->base_period = grid(s->nr_cpus, sizeof(*event->base_period));
 	event->lost = grid(s->nr_cpus, sizeof(*event->lost));
-	if (!event->fds || !event->base_period || !event->lost)
+	event->lost_before = grid(s->nr_cpus, sizeof(*event->lost_before));
+	if (!event->fds || !event->base_period || !event->lost || !event->lost_before)
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		event->base_period[c] = config->spread && !s->steering && !config->events[e].period
@@ -420,6 +421,7 @@ void sampler_close(struct sampler *s)
 		close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
+		free(s->events[e].lost_before);
 	}
 	sampler_close_totals(s);
 	sampler_close_steering(s);

@@ -37,7 +37,9 @@ struct sampler_event {
 		unsigned shift, rung;
 	} steps[SAMPLER_MAX_STEPS];
 	uint64_t *lost; /* per CPU, from LOST records */
-	bool throttled; /* ever */
+	bool throttled; /* since the start */
+	/* Counts when sampling was restarted; lost samples per CPU. */
+	uint64_t total_before, *lost_before;
 };
 
 /*
@@ -79,8 +81,10 @@ struct sampler {
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
-	int *side_fds;       /* [target][cpu]: mmap, comm, fork, exit records; times of running */
-	uint64_t ran_before; /* ns that the tasks ran before samples started */
+	int *side_fds; /* [target][cpu]: mmap, comm, fork, exit records; times of running */
+	/* Before sampling started, or was restarted: ns that the tasks ran, and counts. */
+	uint64_t ran_before, exact_before;
+	struct sampler_reading counters_before;
 	bool started, on_exec;
 	int *owner_fds;  /* of each ring */
 	int *code_fds;   /* [cpu]: what code of the kernel comes and goes, for all */

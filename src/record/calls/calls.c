@@ -204,6 +204,7 @@ static void follow_floor(struct calls *calls)
 	if (floor == calls->floor)
 		return;
 	calls->floor = floor;
+	calls->closed = 0;
 	if (floor == NR_LEVELS)
 		calls->closed |= UINT32_MAX >> (32 - NR_CALL_CLASSES);
 	else if (calls->put.config.policy == TRACE_POLICY_CLASS)
@@ -352,6 +353,22 @@ void calls_progress(struct calls *calls)
 uint64_t calls_summed(const struct calls *calls)
 {
 	return calls->names.nr_summed;
+}
+
+void calls_read(struct calls *calls)
+{
+	read_all(calls);
+}
+
+void calls_restart(struct calls *calls, uint64_t time)
+{
+	struct trace_instrument *instrument =
+		tables_instrument(calls->put.config.tables, calls->instrument);
+
+	if (!instrument)
+		return;
+	follow_floor(calls);
+	instrument->from = instrument->to = time;
 }
 
 uint64_t calls_nr_processes(const struct calls *calls)

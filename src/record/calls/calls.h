@@ -76,6 +76,11 @@ void calls_executed(struct calls *calls, pid_t pid, uint64_t time);
 /* Ends calls that have not returned. No calls are read afterwards. */
 void calls_end(struct calls *calls);
 
+/* Reads all calls that targets have written, whether a round is due or not. */
+void calls_read(struct calls *calls);
+/* The calls so far were cleared from the buffer: targets are to record all of them again. */
+void calls_restart(struct calls *calls, uint64_t time);
+
 /* Updates the description of the calls in the trace. */
 void calls_progress(struct calls *calls);
 

@@ -189,7 +189,8 @@ void tasks_begin(struct tasks *tasks)
 		if ((task->unobserved || task->ended) && !process_is_there(task->tid, tasks->now))
 			continue;
 		tables_command(tasks->tables, task->comm)->tasks++;
-		task->usage.ran = 0;
+		task->usage.ran = task->usage.sampled = task->usage.earlier = 0;
+		task->usage.told = false;
 		if (task->usage.runs_since)
 			task->usage.runs_since = sampler_now();
 		if (tasks->user_only)
@@ -197,6 +198,7 @@ void tasks_begin(struct tasks *tasks)
 		if (tasks->inherited && task->tid == task->process->pid)
 			task->usage.observed = process_used(task->tid);
 	}
+	tasks->nr_told = tasks->nr_ended = 0;
 	tasks->unobserved = unobserved_nr(&tasks->unobserved_list);
 	tasks->unobserved_list.missed = 0;
 }

@@ -110,6 +110,12 @@ void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind,
 /* The task's last word: its slot must not be used for it again. */
 void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time);
 
+/*
+ * All kinds were cleared: slots of ended threads are free, and the others' totals and times start
+ * now.
+ */
+void tables_restart_threads(struct tables *tables, uint64_t time);
+
 /* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
  */
 struct trace_command *tables_command(struct tables *tables, uint32_t comm);

@@ -97,6 +97,20 @@ void tables_thread_ended(struct tables *tables, uint32_t thread, uint64_t time)
 		slot_give(tables, thread);
 }
 
+void tables_restart_threads(struct tables *tables, uint64_t time)
+{
+	slots_collect(tables);
+	for (uint32_t i = 0; i < tables->header->nr[TRACE_THREADS]; i++) {
+		struct trace_thread *entry = thread_at(tables, i);
+
+		if (slot_unused(entry))
+			continue;
+		entry->start = time;
+		entry->exact = 0;
+		entry->flags &= ~(uint32_t)TRACE_THREAD_EXACT;
+	}
+}
+
 /* --- taking slots ----------------------------------------------------------------------------- */
 
 /* A slot that nothing refers to; UINT32_MAX: there is none. It may be behind the last one. */

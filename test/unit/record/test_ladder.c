@@ -142,6 +142,8 @@ static pid_t next_tid(void)
 
 static void take_steps(struct sampler *sampler, pid_t tids[NR_THREADS])
 {
+	uint64_t total;
+
 	assert_int_equal(sampler_enable(sampler), 0);
 	assert_int_equal(write(told[1], "", 1), 1);
 	tids[OLD] = next_tid();
@@ -152,6 +154,12 @@ static void take_steps(struct sampler *sampler, pid_t tids[NR_THREADS])
 	await_samples(sampler, tids, 1, 2, sampler_now());
 	/* Beyond the last rung nothing changes. */
 	assert_int_equal(sampler_slow(sampler, 0, 60), sampler_slow(sampler, 0, 63));
+	/* A restart reaches all threads as well. */
+	total = sampler_total(sampler, 0);
+	sampler_restart(sampler);
+	assert_true(sampler_total(sampler, 0) < total);
+	await_samples(sampler, tids, 0, 0, sampler_now());
+	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
 }
 
 static void a_step_reaches_all_threads_at_once(void **state)

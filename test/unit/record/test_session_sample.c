@@ -2,6 +2,7 @@
 #include "cases.h"
 #include "task_records.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,7 @@ static void open_sampler(struct world *w)
 		.nr_cpus = NR_CPUS,
 		.cpus = w->cpus,
 		.nr_events = NR_EVENTS,
+		.exact_fd = -1,
 		.max_chain = 127,
 	};
 	for (unsigned e = 0; e < NR_EVENTS; e++) {
@@ -416,6 +418,85 @@ static void what_is_below_the_floor_is_taken_alone(void **state)
 	assert_int_equal(w->sampler.events[0].nr_steps, 2);
 }
 
+static void check_accounts(const struct world *w, unsigned event, uint64_t nr)
+{
+	const struct hmb_ledger *ledger = tables_ledger(w->session.tables);
+
+	assert_int_equal(ledger->taken[event], nr);
+	assert_int_equal(hmb_stored(w->session.hmb, event) + ledger->reduced[event], nr);
+}
+
+static void put_since_reset(struct world *w, unsigned nr)
+{
+	uint64_t start = w->session.start;
+
+	for (unsigned i = 0; i < nr; i++) {
+		take(w, 0, sample_at(start - 1 - i, PID)); /* on its way */
+		take(w, 0, sample_at(start + i, PID));
+		take(w, FAULTS, sample_at(start + i, PID));
+	}
+}
+
+/* What is recorded after a reset is the same as if the recording had begun then. */
+static void a_reset_starts_anew(void **state)
+{
+	enum { BEFORE = 100, SINCE = 40 };
+	struct world *w = *state;
+	struct session *s = &w->session;
+	struct trace *trace;
+	uint32_t thread;
+
+	for (unsigned i = 0; i < BEFORE; i++) {
+		if (i % 30 == 10)
+			hmb_close_lowest(s->hmb, 0, i, HMB_CAUSE_MEMORY);
+		take(w, 0, sample_at(1000 + i, i % 2 ? PID : PID + 1));
+		take(w, FAULTS, sample_at(1000 + i, PID));
+	}
+	thread = task_of(w, PID + 1)->thread;
+	tables_thread_ended(s->tables, thread, 2000);
+	check_accounts(w, 0, BEFORE);
+	assert_int_equal(session_reset(s), -EAGAIN);
+	s->started = true;
+	assert_int_equal(session_reset(s), 0);
+	check_accounts(w, 0, 0);
+	assert_int_equal(s->sampling.shift[0], 0);
+	assert_int_equal(w->sampler.events[0].steps[w->sampler.events[0].nr_steps - 1].shift, 0);
+	assert_int_equal(w->sampler.events[0].rung, 0);
+	assert_int_equal(task_of(w, PID)->usage.sampled, 0);
+	assert_int_equal(tables_thread(s->tables, thread)->tid, 0);
+	assert_int_equal(thread_of(w, PID)->start, s->start);
+	put_since_reset(w, SINCE);
+	check_accounts(w, 0, SINCE);
+	check_accounts(w, FAULTS, SINCE);
+	assert_int_equal(hmb_stored(s->hmb, 0), SINCE);
+	assert_int_equal(s->stack.built, 2 * SINCE);
+	trace = written(w);
+	assert_int_equal(trace_event(trace, 0)->floor, 0);
+	assert_int_equal(trace_event(trace, 0)->stored, SINCE);
+	assert_null(trace_reduction(trace, 0));
+	assert_in_range(trace_run(trace)->start, s->start - 1000000000, s->start);
+	trace_close(trace);
+}
+
+/* As often as somebody likes, with reductions between. */
+static void resets_leave_no_trace(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+
+	s->started = true;
+	assert_int_equal(session_reset(s), 0);
+	for (unsigned turn = 0; turn < 300; turn++) {
+		for (unsigned i = 0; i < turn % 7; i++)
+			hmb_close_lowest(s->hmb, 0, s->start, HMB_CAUSE_OVERHEAD);
+		put_since_reset(w, 10 + turn % 20);
+		check_accounts(w, 0, 10 + turn % 20);
+		assert_int_equal(session_reset(s), 0);
+		check_accounts(w, 0, 0);
+	}
+	assert_int_equal(w->sampler.events[0].nr_steps, 1);
+}
+
 /* What comes in turns is not thinned by turns. */
 static void chance_chooses_among_counts(void **state)
 {
@@ -783,6 +864,8 @@ int main(void)
 		TEST(events_of_cpus_have_streams_of_cpus),
 		TEST(weights_follow_the_period_of_the_sample),
 		TEST(what_is_below_the_floor_is_taken_alone),
+		TEST(a_reset_starts_anew),
+		TEST(resets_leave_no_trace),
 		TEST(chance_chooses_among_counts),
 		TEST(the_guard_hears_of_one_clock),
 		TEST(the_rate_of_counters_is_learnt),
