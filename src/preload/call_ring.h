@@ -37,6 +37,11 @@
  *
  *     RING_LEFT      head word | ticks at entry | ticks when it was seen
  *
+ * The requests of records that were left out, because they are not wanted, count as well for the
+ * differences in the next records. Before the first of these is:
+ *
+ *     RING_REQUESTS  head word | last request posted | last request done
+ *
  * Every call is also added to the sums of its thread, whether it is recorded, lost in a full ring,
  * or not wanted. A row of the sums is for the calls of one region that exchanged messages with one
  * peer, or with none. Rows are never removed while the thread lives; row 0 has the calls that found
@@ -89,6 +94,7 @@
 #define RING_MAX_COMMS        (1 << 20)
 #define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
 #define RING_SMALL_SUMS       1024
+#define RING_MOMENT_SHIFT     24
 #define RING_NO_POLLS         (UINT32_C(1) << 30) /* closed: no records of polls are wanted */
 #define RING_GONE             UINT32_MAX          /* closed: the recorder has ended */
 
@@ -107,6 +113,7 @@ enum ring_record {
 	RING_FILE,
 	RING_AGAIN,
 	RING_LEFT,
+	RING_REQUESTS,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
@@ -169,6 +176,12 @@ struct ring_ends {
 	_Alignas(64) uint64_t tail;
 };
 
+/* An instant by the clock of records and by CLOCK_MONOTONIC, and ns of a tick about that time. */
+struct ring_instant {
+	uint64_t ticks, ns;
+	double rate;
+};
+
 struct ring_process {
 	uint32_t version;   /* RING_VERSION */
 	uint32_t clock;     /* enum ring_clock */
@@ -180,12 +193,31 @@ struct ring_process {
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
+	/*
+	 * Records are wanted of calls with this ring_moment_level() or a higher one; 0: of all.
+	 * The instant with this number converts their times.
+	 */
+	uint32_t floor, instant;
+	struct ring_instant instants[2];
 	struct ring_ends definitions;
 	struct ring_ends threads[RING_MAX_THREADS];
 	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
 };
 
 #define RING_HEADER_SIZE ((sizeof(struct ring_process) + 4095) & ~(size_t)4095)
+
+/*
+ * Time is divided into moments of 1 << RING_MOMENT_SHIFT ns, which are the same for all processes
+ * and recorders of a machine. Returns the most trailing zeros that the number of a moment has which
+ * a call touches.
+ */
+static inline unsigned ring_moment_level(uint64_t enter, uint64_t leave)
+{
+	uint64_t first = enter >> RING_MOMENT_SHIFT, last = leave >> RING_MOMENT_SHIFT;
+
+	/* The highest bit that changes on the way from before the first one to the last one. */
+	return 63 - (unsigned)__builtin_clzll(((first - 1) ^ last) | 1);
+}
 
 static inline size_t ring_words(unsigned thread)
 {

@@ -80,6 +80,14 @@ static inline bool process_wants(enum call_class class, bool poll)
 	return !(closed & ((uint32_t)1 << class | (poll ? RING_NO_POLLS : 0)));
 }
 
+/* Tells whether a call between these times touches a moment that is wanted. */
+RARE bool process_wants_moment(uint64_t enter, uint64_t leave);
+static inline bool process_wants_times(uint64_t enter, uint64_t leave)
+{
+	return likely(!__atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED)) ||
+	       process_wants_moment(enter, leave);
+}
+
 /* Tells whether the recorder has ended: not even sums are wanted. */
 static inline bool process_left_alone(const struct ring_process *shared)
 {
@@ -130,6 +138,7 @@ struct thread {
 	bool calls;       /* it has called MPI: its stack is known */
 	bool recorded;    /* it is the last in the list of open ones; else it is passed through */
 	bool idle;        /* the call asked, and there was nothing */
+	bool skipped;     /* the recorder does not know the last requests */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint32_t comm_generation;
 	uint64_t last; /* ticks, the leave of the last record */

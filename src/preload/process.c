@@ -15,6 +15,26 @@ uint64_t process_slow_ticks(void)
 	return ring_ticks(RING_CLOCK_MONOTONIC) - process.ahead;
 }
 
+/* Recorders convert times a little later, and a little differently. */
+#define MOMENT_MARGIN_NS 100000
+
+static uint64_t ticks_ns(const struct ring_instant *at, uint64_t ticks)
+{
+	return at->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - at->ticks) * at->rate);
+}
+
+bool process_wants_moment(uint64_t enter, uint64_t leave)
+{
+	const struct ring_process *shared = process.shared;
+	/* Pairs with the recorder's release. */
+	uint32_t number = __atomic_load_n(&shared->instant, __ATOMIC_ACQUIRE);
+	const struct ring_instant *at = &shared->instants[number % 2];
+
+	return ring_moment_level(ticks_ns(at, enter) - MOMENT_MARGIN_NS,
+	                         ticks_ns(at, leave) + MOMENT_MARGIN_NS) >=
+	       __atomic_load_n(&shared->floor, __ATOMIC_RELAXED);
+}
+
 void process_wait(long ns)
 {
 	const struct timespec moment = {.tv_nsec = ns};

@@ -58,7 +58,8 @@ static void write_call(struct thread *thread, uint32_t region, uint64_t from, ui
 {
 	thread_begin_record(thread, region, thread_depth(thread));
 	thread->idle = false;
-	thread_write(thread, process_wants(CLASS_USER, false), from, to);
+	thread_write(thread, process_wants(CLASS_USER, false) && process_wants_times(from, to),
+	             from, to);
 }
 
 /*
@@ -124,7 +125,8 @@ static void value(struct adaptrace_site *site, double number)
 	thread_begin_record(thread, region, thread_depth(thread));
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
-	thread_write(thread, process_wants(CLASS_USER, false), ticks, ticks);
+	thread_write(thread, process_wants(CLASS_USER, false) && process_wants_times(ticks, ticks),
+	             ticks, ticks);
 	thread->inside = 0;
 }
 

@@ -179,7 +179,8 @@ static inline bool is_wanted(const struct visit *visit)
 {
 	const struct call_info *info = visit->info;
 
-	return likely(process_wants(info->class, visit->thread->idle)) ||
+	return likely(process_wants(info->class, visit->thread->idle) &&
+	              process_wants_times(visit->enter, visit->leave)) ||
 	       mpi_call_bounds_world(info->region);
 }
 

@@ -172,16 +172,35 @@ static unsigned slot_of(struct thread *thread, uint64_t hash)
 	return is_known(&thread->known->slots[slot], thread) ? slot : slot_of_other(thread, hash);
 }
 
-/* The recorder does not hear of the record: its requests are no more the last ones. */
-static void undo_requests(struct thread *thread)
+/* Returns the last requests before the record that is being made. */
+static struct call_requests requests_before(const struct thread *thread)
 {
+	struct call_requests requests = thread->requests;
+
 	for (size_t at = 0; at < thread_part_words(thread);) {
 		unsigned kind = thread->parts[at] & 0xff, fields = call_part_fields(kind);
 
 		at += ring_part_words(kind);
 		if (fields & PART_REQUEST && !(fields & PART_ASKS))
-			*call_last_request(&thread->requests, fields) -= thread->parts[at - 1] + 1;
+			*call_last_request(&requests, fields) -= thread->parts[at - 1] + 1;
 	}
+	return requests;
+}
+
+/* Tells the recorder the requests of records that were left out. */
+static bool write_requests(struct thread *thread)
+{
+	struct call_requests before = requests_before(thread);
+	uint64_t *words = reserve(thread, 3);
+
+	if (!words)
+		return false;
+	words[0] = ring_head(RING_REQUESTS, 3, 0, 0, 0);
+	words[1] = before.posted;
+	words[2] = before.done;
+	publish(thread, 3, thread->last);
+	thread->skipped = false;
+	return true;
 }
 
 static bool write_in_slot(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
@@ -198,7 +217,7 @@ static bool write_in_slot(struct thread *thread, unsigned slot, uint64_t enter, 
 
 /*
  * Requests of records that are not wanted stay the last ones, so that such calls go on to be known.
- * Records of their class will not be wanted again.
+ * Those of records that are lost do not.
  */
 void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint64_t enter,
                          uint64_t leave)
@@ -211,8 +230,11 @@ void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint
 		sums_add_steps(thread, known->steps, known->nr_steps, leave - enter);
 	else
 		sums_add(thread, enter, leave);
-	if (wanted && !write_in_slot(thread, slot, enter, leave))
-		undo_requests(thread);
+	if (!wanted)
+		thread->skipped |= thread_part_words(thread) > 0;
+	else if ((thread->skipped && !write_requests(thread)) ||
+	         !write_in_slot(thread, slot, enter, leave))
+		thread->requests = requests_before(thread);
 }
 
 void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,

@@ -113,15 +113,17 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	uint64_t gap = enter - thread->last, duration = leave - enter;
 
 	if (unlikely(!known->nr_steps || !is_known(known, thread)) ||
-	    (wanted && unlikely(!ring_fits_again(gap, duration) || thread->head >= thread->look ||
-	                        !known->told))) {
+	    (wanted && unlikely(thread->skipped || !ring_fits_again(gap, duration) ||
+	                        thread->head >= thread->look || !known->told))) {
 		thread_write_slowly(thread, wanted, hash, enter, leave);
 		return;
 	}
 	known->used = thread->nr_calls++;
 	sums_add_steps(thread, known->steps, known->nr_steps, duration);
-	if (!wanted)
+	if (!wanted) {
+		thread->skipped |= thread_part_words(thread) > 0;
 		return;
+	}
 	thread->words[thread->head & thread->mask] = ring_again(1, (unsigned)slot, gap, duration);
 	publish(thread, 1, leave);
 }

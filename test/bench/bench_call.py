@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """bench_call.py BUILD: what a recorded call costs the program: of a library that does nothing, alone,
-recorded, recorded when the share of events is used up, and preloaded without a recorder; in turn,
-least of several. Goals: <= 60 ns beyond two readings of the clock; a macro of adaptrace.h without a
+recorded, recorded when the memory is full and few records are wanted, and preloaded without a
+recorder; in turn, least of several. Goals: <= 60 ns beyond two readings of the clock; a macro of adaptrace.h without a
 recorder <= 5 ns."""
 import os, subprocess, sys, tempfile
 

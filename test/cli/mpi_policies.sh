@@ -82,8 +82,10 @@ elif policy == 'time':
     assert calls and all(level(c) >= floor for c in calls)
     ends = sorted(c['end_ns'] for c in calls)
     assert ends[-1] - ends[0] > (process['end_ns'] - process['start_ns']) / 2, (floor, process)
-    assert {'receive-posted', 'receive-done'} <= set(parts), parts
-    assert kind['seen'] >= 4 * n
+    # Requests are right after moments that were left out.
+    posted = {p['request'] for c in calls for p in c['parts'] if p['kind'] == 'receive-posted'}
+    done = {p['request'] for c in calls for p in c['parts'] if p['kind'] == 'receive-done'}
+    assert len(posted & done) > len(done) * .9 > 0, (len(posted), len(done), len(posted & done))
 else:
     floor = max(r['floor'] for r in info['reductions'] if r['event'] == 'calls')
     assert all(c['end_ns'] - c['time_ns'] >= 2 ** floor - 8 for c in calls)

@@ -214,6 +214,15 @@ static void follow_floor(struct calls *calls)
 	set_timer(calls);
 }
 
+/* Each round gives the targets a new instant, because their clocks drift. */
+static void want_moments(struct calls *calls)
+{
+	if (calls->put.config.policy != TRACE_POLICY_TIME || !calls->floor)
+		return;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_want_moments(calls->processes[i], calls->floor);
+}
+
 /*
  * Each look takes a CPU from a rank for which others wait, so it should be worth it; but no ring
  * may overflow meanwhile. fill is that of the fullest ring, in 1024ths.
@@ -249,6 +258,7 @@ static void read_all(struct calls *calls)
 		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
 		                   &calls->put.sink);
 	follow_floor(calls);
+	want_moments(calls);
 }
 
 static void end_if_ended(struct calls *calls, const struct calls_process *process)

@@ -6,9 +6,9 @@
  * all calls of the lowest level are removed. With the policy `all` there is one level; once it is
  * removed, the targets stop recording calls.
  *
- * With the policy `time`, a moment has the number of trailing zeros of its ordinal as its level,
- * and a call has the highest level of the moments it touches. So the moments that are left are
- * spread evenly over the run, and all calls of such a moment are there.
+ * With the policy `time`, a call has its ring_moment_level(). So the moments that are left are
+ * spread evenly over the run, and all calls of such a moment are there. Targets write no records of
+ * calls in other moments.
  *
  * With the other policies each message belongs to one call only: a send to the call that begins it,
  * a receive to the call that completes it, a collective to the call that begins it. So a message is
@@ -23,12 +23,6 @@
 #include "record/tasks/tasks.h"
 
 #define CALLS_MAX_PROCESSES 4096 /* processes alive at the same time */
-
-/*
- * The policy `time` divides time into moments of this many ns, as a power of two. They are the same
- * for all recorders of a machine.
- */
-#define CALLS_MOMENT_SHIFT 24
 
 struct calls;
 
@@ -107,8 +101,6 @@ uint64_t calls_malformed(const struct calls *calls);
 
 /* Returns the level of a call under a policy. */
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call);
-/* Returns the level with the policy `time` of a call between these times. */
-unsigned calls_time_level(uint64_t enter, uint64_t leave);
 /* Tells whether a call is stored as it is, even if it may lose another one that it belongs to. */
 bool calls_policy_keeps_halves(enum trace_policy policy);
 /*

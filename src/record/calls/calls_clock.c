@@ -142,3 +142,12 @@ double calls_clock_rate(const struct calls_clock *clock)
 		return 0;
 	return (double)(last->ns - first->ns) / (double)(last->ticks - first->ticks);
 }
+
+struct ring_instant calls_clock_instant(const struct calls_clock *clock)
+{
+	const struct calls_point *last = &clock->points[clock->nr - 1];
+
+	if (clock->source == RING_CLOCK_MONOTONIC)
+		return (struct ring_instant){clock->now, clock->now, 1};
+	return (struct ring_instant){last->ticks, last->ns, calls_clock_rate(clock)};
+}

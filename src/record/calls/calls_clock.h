@@ -33,6 +33,9 @@ void calls_clock_read(struct calls_clock *clock);
  */
 uint64_t calls_clock_ns(const struct calls_clock *clock, uint64_t ticks);
 
+/* Returns the latest instant that was read; rate 0: that of ticks is unknown yet. */
+struct ring_instant calls_clock_instant(const struct calls_clock *clock);
+
 /* Returns the ns of a tick, on average over the whole recording; 0: it is unknown yet. */
 double calls_clock_rate(const struct calls_clock *clock);
 

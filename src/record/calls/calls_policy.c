@@ -1,14 +1,6 @@
 /* The order in which calls are dropped (--events-policy), and the parts of a call that remain. */
 #include "record/calls/calls.h"
 
-/* The highest bit that changes on the way from before the first moment to the last one. */
-unsigned calls_time_level(uint64_t enter, uint64_t leave)
-{
-	uint64_t first = enter >> CALLS_MOMENT_SHIFT, last = leave >> CALLS_MOMENT_SHIFT;
-
-	return 63 - (unsigned)__builtin_clzll(((first - 1) ^ last) | 1);
-}
-
 bool calls_policy_keeps_halves(enum trace_policy policy)
 {
 	return policy == TRACE_POLICY_ALL || policy == TRACE_POLICY_TIME;
@@ -24,7 +16,7 @@ unsigned calls_level(enum trace_policy policy, enum call_class class, const stru
 	case TRACE_POLICY_DURATION:
 		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
 	case TRACE_POLICY_TIME:
-		return calls_time_level(call->enter, call->leave);
+		return ring_moment_level(call->enter, call->leave);
 	default:
 		return 0;
 	}

@@ -88,6 +88,20 @@ void calls_process_close(struct calls_process *process, uint32_t classes)
 	__atomic_store_n(&process->shared->closed, classes, __ATOMIC_RELAXED);
 }
 
+void calls_process_want_moments(struct calls_process *process, unsigned floor)
+{
+	struct ring_process *shared = process->shared;
+	struct ring_instant instant = calls_clock_instant(process->clock);
+	uint32_t next = shared->instant + 1;
+
+	if (instant.rate <= 0)
+		return;
+	shared->instants[next % 2] = instant;
+	/* Pairs with the target's acquire: it sees the instant. */
+	__atomic_store_n(&shared->instant, next, __ATOMIC_RELEASE);
+	__atomic_store_n(&shared->floor, floor, __ATOMIC_RELEASE);
+}
+
 uint64_t calls_process_lost(const struct calls_process *process)
 {
 	uint64_t lost = process->shared->lost + process->shared->untracked;

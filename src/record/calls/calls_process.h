@@ -90,6 +90,9 @@ void calls_process_read(struct calls_process *process, uint64_t now, const struc
  */
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 
+/* Tells the target which moments are wanted: those of this level or a higher one. */
+void calls_process_want_moments(struct calls_process *process, unsigned floor);
+
 /* Takes what the process's sums have grown by into the trace. */
 void calls_process_sum(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
 

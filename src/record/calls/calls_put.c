@@ -96,7 +96,7 @@ static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint6
 	const struct calls_config *config = &put->config;
 
 	if (config->policy == TRACE_POLICY_TIME)
-		put->run_level = calls_time_level(time, time);
+		put->run_level = ring_moment_level(time, time);
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
 	       hmb_begin_run(config->hmb, config->kind, put->run_level, run, put->last_thread, time,
 	                     last);
@@ -118,7 +118,7 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 
 	*put = (struct calls_put){
 		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums,
-	                 moments ? CALLS_MOMENT_SHIFT : 0},
+	                 moments ? RING_MOMENT_SHIFT : 0},
 		.config = *config,
 		.stored_thread = NO_THREAD,
 	};

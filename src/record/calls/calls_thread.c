@@ -251,6 +251,8 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 {
 	if (ring_head_record(record[0]) == RING_CALL || ring_head_record(record[0]) == RING_LEFT)
 		read_whole(reader, record, nr);
+	else if (ring_head_record(record[0]) == RING_REQUESTS && nr == 3)
+		reader->thread->requests = (struct call_requests){record[1], record[2]};
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
 	else if (ring_is_short_again(record[0]))

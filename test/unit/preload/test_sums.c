@@ -154,11 +154,69 @@ static void test_polls(void **state)
 	assert_int_equal(row_of(CALL_Test, CALL_NO_PEER)->polls, 8);
 }
 
+static void post_to(int32_t peer, uint64_t request, bool wanted, uint64_t ticks)
+{
+	struct visit visit = visit_of(CALL_Isend);
+	uint64_t *at = visit_part(&visit, CALL_SEND_POSTED, 1, peer);
+
+	at[0] = 7;
+	at[1] = 8;
+	visit_request(&visit, CALL_SEND_POSTED, request);
+	thread_write(&this_thread, wanted, ticks, ticks + 10);
+}
+
+/* The recorder learns the requests of records that were left out before the next one. */
+static void test_requests_of_records_left_out(void **state)
+{
+	const uint64_t *words = this_thread.words;
+	uint64_t head, request;
+
+	(void)state;
+	for (request = 1; request < 10; request++)
+		post_to(3, request, true, 1000 * request);
+	assert_int_equal(this_thread.requests.posted, 9);
+	head = this_thread.head;
+	for (; request < 20; request++)
+		post_to(3, request, false, 1000 * request);
+	assert_int_equal(this_thread.head, head);
+	post_to(3, request, true, 1000 * request);
+	assert_int_equal(ring_head_record(words[head]), RING_REQUESTS);
+	assert_int_equal(words[head + 1], 19);
+	assert_int_equal(words[head + 2], 0);
+	/* The call is still known. */
+	assert_true(ring_is_short_again(words[head + 3]));
+	assert_int_equal(this_thread.head, head + 4);
+	assert_int_equal(row_of(CALL_Isend, 3)->calls, 20);
+}
+
+/* Records are wanted of calls that touch a moment of the floor or above. */
+static void test_moments(void **state)
+{
+	const uint64_t moment = (uint64_t)1 << RING_MOMENT_SHIFT, margin = 200000;
+
+	(void)state;
+	assert_true(process_wants_times(moment, moment + 1));
+	process.shared->instants[1] = (struct ring_instant){1000, 4 * moment, 2};
+	process.shared->instant = 1;
+	process.shared->floor = 2;
+	/* Ticks of 2 ns; moment 4 begins at tick 1000. */
+	assert_true(process_wants_times(1000, 1010));
+	assert_true(process_wants_times(1000 + moment / 2 - margin, 1000 + moment / 2));
+	assert_false(process_wants_times(1000 + moment / 2 + margin, 1000 + moment - margin));
+	assert_true(process_wants_times(1000 - moment, 1000 + moment));
+	assert_true(process_wants_times(1000 + 2 * moment, 1000 + 2 * moment));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_known_and_unknown), TEST(test_lost_records), TEST(test_several_peers),
-		TEST(test_many_peers),        TEST(test_polls),
+		TEST(test_known_and_unknown),
+		TEST(test_lost_records),
+		TEST(test_several_peers),
+		TEST(test_many_peers),
+		TEST(test_polls),
+		TEST(test_requests_of_records_left_out),
+		TEST(test_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void test_levels(void **state)
 /* A call has the highest level of the moments that it touches. */
 static void test_moments(void **state)
 {
-	const uint64_t moment = (uint64_t)1 << CALLS_MOMENT_SHIFT;
+	const uint64_t moment = (uint64_t)1 << RING_MOMENT_SHIFT;
 
 	(void)state;
 	for (uint64_t first = 1; first < 70; first++)
@@ -96,10 +96,11 @@ static void test_moments(void **state)
 			for (uint64_t i = first; i <= last; i++)
 				if ((unsigned)__builtin_ctzll(i) > most)
 					most = (unsigned)__builtin_ctzll(i);
-			assert_int_equal(calls_time_level(first * moment, last * moment + 5), most);
+			assert_int_equal(ring_moment_level(first * moment, last * moment + 5),
+			                 most);
 		}
-	assert_true(calls_time_level(0, 5) < NR_LEVELS);
-	assert_true(calls_time_level(UINT64_MAX, UINT64_MAX) < NR_LEVELS);
+	assert_true(ring_moment_level(0, 5) < NR_LEVELS);
+	assert_true(ring_moment_level(UINT64_MAX, UINT64_MAX) < NR_LEVELS);
 }
 
 static unsigned strip(enum trace_policy policy, enum call_part_kind kind, struct call_part *part)
