@@ -214,7 +214,7 @@ static void print_weight(const struct flame *flame, uint64_t weight)
 	text_quantity(text, (double)weight, convert_weight_unit(flame->conversion));
 	fputs(text, flame->file);
 	if (profile->total)
-		fprintf(flame->file, ", %.2f %%", 100.0 * (double)weight / (double)profile->total);
+		fprintf(flame->file, ", %.2f %%", percent((double)weight, profile->total));
 }
 
 /* Prints as much of the name as fits into the box. */

@@ -1,9 +1,10 @@
-/* Functions that the parts of a report for people share. */
+/* Functions that reports as text share. */
 #ifndef OUTPUT_REPORT_REPORT_TEXT_H
 #define OUTPUT_REPORT_REPORT_TEXT_H
 
 #include "output/profile/profile_view.h"
 #include "output/report/report.h"
+#include "output/text/text.h"
 
 #define BOLD  "\033[1m"
 #define DIM   "\033[2m"
@@ -23,18 +24,10 @@ static inline bool has_head(const struct report_options *options)
 	return !options->style.quiet && !options->style.no_header;
 }
 
-static inline double percent(double part, uint64_t whole)
-{
-	return whole ? 100 * part / (double)whole : 0;
-}
-
-/* With few samples the formula may give an error above 100 %, which no share can have. */
-static inline double percent_error(double error, uint64_t whole)
-{
-	return percent(error < (double)whole ? error : (double)whole, whole);
-}
-
-/* Columns for a name behind `used` others on a terminal; 0: it is none, and nothing is cut. */
+/*
+ * Returns the columns that are left for a name behind `used` others; 0: the output is not a
+ * terminal, and nothing is cut.
+ */
 static inline unsigned room_behind(const struct report_options *options, unsigned used)
 {
 	if (!options->style.width)
@@ -42,15 +35,15 @@ static inline unsigned room_behind(const struct report_options *options, unsigne
 	return options->style.width > used + MIN_COLUMN ? options->style.width - used : MIN_COLUMN;
 }
 
-/* Prints a warning: a warning_fn, whose arg is this. */
+/* Prints a warning. It is a warning_fn whose arg points to this. */
 struct warning_text {
 	FILE *to;
 	const struct report_options *options;
-	const char *of; /* what is warned of, of several; else NULL */
+	const char *of; /* the run that the warning is about, if there are several; else NULL */
 };
 void report_warning_text(void *arg, const char *text);
 
-/* Trees instead of tables. 0 or -ENOMEM. */
+/* Prints trees instead of tables. Returns 0 or -ENOMEM. */
 int report_text_tree(FILE *to, const struct profile *profile, const struct report_options *options,
                      const struct profile_view *view);
 

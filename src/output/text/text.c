@@ -261,14 +261,14 @@ void text_bytes(char text[TEXT_SIZE], uint64_t bytes)
 /* Only nothing is 0 %, and only all is 100 %. */
 const char *text_share(char text[TEXT_SIZE], uint64_t part, uint64_t whole)
 {
-	double percent = whole ? 100 * (double)part / (double)whole : 0;
-	int digits = part && percent < 1 ? 2 : 1;
+	double share = percent((double)part, whole);
+	int digits = part && share < 1 ? 2 : 1;
 	double least = digits == 2 ? 0.01 : 0.1;
 
 	for (; digits < 9 && part && part != whole; digits++, least /= 10)
-		if (percent >= least && fabs(100 - percent) >= least)
+		if (share >= least && fabs(100 - share) >= least)
 			break;
-	snprintf(text, TEXT_SIZE, "%.*f %%", digits, percent);
+	snprintf(text, TEXT_SIZE, "%.*f %%", digits, share);
 	return text;
 }
 

@@ -49,6 +49,18 @@ void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* Writes "644 Hz" or "0.00372 Hz" for a period in ns, and "1 in 1009" for other units. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
+/* Returns the share of a part in per cent; 0 if the whole is 0. */
+static inline double percent(double part, uint64_t whole)
+{
+	return whole ? 100 * part / (double)whole : 0;
+}
+
+/* The formula may give more than 100 % for few samples, which no share can have. */
+static inline double percent_error(double error, uint64_t whole)
+{
+	return percent(error < (double)whole ? error : (double)whole, whole);
+}
+
 /* Whether c can be part of an identifier: a letter or digit of ASCII, or "_". */
 static inline bool text_is_word(char c)
 {
