@@ -39,7 +39,7 @@ struct tally {
 
 #define TALLY_WALKS 1 /* over the trace, for convert_plan() */
 
-/* 0 or -errno; to be given to tally_fini() in either case. */
+/* Returns 0 or -errno; call tally_fini() in either case. */
 int tally_init(struct tally *tally, struct conversion *conversion, struct paths *paths,
                const struct tally_config *config);
 void tally_fini(struct tally *tally);

@@ -54,7 +54,7 @@ struct otf2_plan {
 	bool has_self;
 };
 
-/* 0 or -ENOMEM; to be given to otf2_plan_fini() in either case. */
+/* Returns 0 or -ENOMEM; call otf2_plan_fini() in either case. */
 int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool);
 void otf2_plan_fini(struct otf2_plan *plan);
 

@@ -5,11 +5,11 @@
 #include "output/report/table.h"
 #include "output/views/job.h"
 
-/* Columns of the regions that are values, or of the others; and a row of either. */
+/* Returns the columns for values, or for other regions. A row is put for either. */
 const struct column *call_columns(bool values);
 void put_call_row(struct table *table, const struct call_sums *sums, uint32_t region);
 
-/* calls: those are known, too. */
+/* calls: the trace has calls, too */
 const struct column *rank_columns(bool calls);
 void put_rank_row(struct table *table, const struct job *job, uint32_t row);
 
@@ -21,7 +21,7 @@ extern const struct column spread_columns[];
 void put_spread_row(struct table *table, const struct job *job,
                     const struct rank_function *function, unsigned room);
 
-/* A row has the path of its context behind these, which the caller puts before table_end(). */
+/* A row ends with the path of its context, which the caller puts before table_end(). */
 extern const struct column context_columns[];
 void put_context_row(struct table *table, const struct job *job, const struct mpi_context *context);
 

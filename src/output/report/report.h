@@ -14,15 +14,15 @@ struct text_style {
 	bool quiet;     /* rows alone */
 };
 
-/* A report as text: JSON has the query alone. */
+/* Options of a report as text. JSON takes the query alone. */
 struct report_options {
 	struct view_query query;
 	struct text_style style;
 };
 
 /*
- * These print to `to`. They return 0, -ENOMEM or -EBADMSG; write errors are for the caller to find.
- * JSON is one object in one line.
+ * These functions print to `to` and return 0, -ENOMEM or -EBADMSG. The caller checks `to` for write
+ * errors. JSON is one object in one line.
  */
 int report_text(FILE *to, const struct trace *trace, const char *name,
                 const struct report_options *options);
@@ -31,17 +31,20 @@ int report_json(FILE *to, const struct trace *trace, const struct view_query *qu
 int report_json_keys(struct json_writer *json, const struct trace *trace,
                      const struct view_query *query);
 
-/* Minimum, mean and maximum of functions over ranks; -ENODATA: there are none. */
+/* Print minimum, mean and maximum of functions over ranks. -ENODATA: the trace has no ranks. */
 int report_ranks_text(FILE *to, const struct trace *trace, const char *name,
                       const struct report_options *options);
 int report_ranks_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
-/* Time in MPI by rank, call and context, and who sent how much to whom; -ENODATA: no MPI. */
+/*
+ * Print time in MPI by rank, call and context, and the messages between ranks. -ENODATA: the trace
+ * has nothing about MPI.
+ */
 int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options);
 int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
-/* The calls below the table of an ordinary report, and in its JSON. */
+/* Print the calls below the table of an ordinary report, and in its JSON. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
 int report_calls_json(struct json_writer *json, const struct trace *trace,
                       const struct view_query *query);

@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* For people. 0, -ENOMEM, -EBADMSG. */
+/* Prints text. Returns 0, -ENOMEM or -EBADMSG. */
 int report_annotation_text(FILE *to, const struct profile *profile,
                            const struct report_options *options);
-/* Members of a JSON object: "function", "lines", "code". The same. */
+/* Writes the members "function", "lines" and "code" of a JSON object. Returns the same. */
 int report_annotation_json(struct json_writer *json, const struct profile *profile,
                            const struct view_query *query);
 

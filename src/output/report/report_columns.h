@@ -25,21 +25,23 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
  */
 void report_columns_fit(struct report_columns *columns, unsigned used);
 
-/* Each behind two blanks. */
+/* These print a title or a cell behind two blanks. */
 void report_columns_titles(FILE *to, const struct report_columns *columns);
 void report_columns_put(FILE *to, const struct report_columns *columns, unsigned k,
                         const char *text);
-/* A cell, cut to `width` columns if not 0, what tells it apart least of all first. Returns these.
+/*
+ * Prints a cell, cut to `width` columns if not 0. The parts of a name that distinguish it least are
+ * cut first. Returns the columns used.
  */
 unsigned report_cell_put(FILE *to, enum profile_keys key, const char *text, unsigned width);
 
 /* --- the columns of counters -------------------------------------------------------------------
  */
 
-/* Columns of the terminal that they take in each line. */
+/* Returns the columns of the terminal that counters take in each line. */
 unsigned report_counters_width(const struct counter_columns *columns);
 void report_counters_titles(FILE *to, const struct counter_columns *columns);
-/* counters NULL: blanks. */
+/* Prints the counters of a row; NULL: blanks. */
 void report_counters_values(FILE *to, const struct counter_columns *columns,
                             const uint64_t *counters);
 

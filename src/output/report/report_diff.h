@@ -1,7 +1,4 @@
-/*
- * Report on the changes from one run to another, or from some to others, for people and for
- * programs.
- */
+/* Reports the changes from one run to another, or from some runs to others, as text and as JSON. */
 #ifndef OUTPUT_REPORT_REPORT_DIFF_H
 #define OUTPUT_REPORT_REPORT_DIFF_H
 
@@ -12,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The runs of a side. */
+/* the runs of one side of the comparison */
 struct diff_traces {
 	struct trace *const *traces;
 	char *const *names;
@@ -25,12 +22,12 @@ struct diff_report {
 	bool shares; /* compare shares of each run, not amounts */
 };
 
-/* Whether there is anything to compare: an event of that name and unit in all runs. */
+/* Whether all runs have an event of the same name and unit. */
 bool report_diff_any(const struct diff_report *report);
 
 /*
- * Prints every event that all have, or the options' own, which is one of the first trace. 0,
- * -ENOMEM, -EBADMSG; write errors are for the caller to find.
+ * Prints every event that all runs have, or only the one that the query names by its number in the
+ * first trace. Returns 0, -ENOMEM or -EBADMSG. The caller checks `to` for write errors.
  */
 int report_diff_text(FILE *to, const struct diff_report *report);
 /* One JSON object in one line. */
@@ -41,7 +38,7 @@ enum { DIFF_COLUMNS = 6 };
 extern const struct column diff_columns[DIFF_COLUMNS + 1];
 void put_diff_cells(struct table *table, const struct diff_row *row);
 
-/* Calls put with each event that all have, or the options' own. */
+/* Calls put for each event that report_diff_text() prints. */
 int report_diff_walk(const struct diff_report *report,
                      void (*put)(void *arg, const struct diff *diff), void *arg);
 

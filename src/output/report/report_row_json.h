@@ -13,8 +13,8 @@ void report_keys_json(struct json_writer *json, const struct profile *profile,
                       const struct profile_row *row, const struct view_query *query, unsigned keys);
 
 /*
- * Writes all keys of the query, and of unsampled weight that it is "unsampled" or "unobserved".
- * symbol: of a comparison: the name that its function has in all runs; else NULL.
+ * Writes all keys of the query, and "unsampled" or "unobserved" if the row is unsampled weight.
+ * symbol: the common name that the function has in a comparison; else NULL.
  */
 void report_row_json(struct json_writer *json, const struct profile *profile,
                      const struct profile_row *row, const struct view_query *query,

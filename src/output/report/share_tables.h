@@ -1,4 +1,4 @@
-/* The tables of info: what threads and commands have of the samples. */
+/* The tables of info: the samples of each thread and each command. */
 #ifndef OUTPUT_REPORT_SHARE_TABLES_H
 #define OUTPUT_REPORT_SHARE_TABLES_H
 

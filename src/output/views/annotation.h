@@ -1,6 +1,6 @@
 /*
- * The code of one function with what was spent in each place of it: the samples whose leaf lies in
- * the function, or in what was inlined into it, by address and by line.
+ * The code of one function, with the weight of each address and each line: of the samples whose
+ * leaf lies in the function, or in a function that was inlined into it.
  */
 #ifndef OUTPUT_VIEWS_ANNOTATION_H
 #define OUTPUT_VIEWS_ANNOTATION_H
@@ -28,7 +28,7 @@ struct hot_line {
 	bool hottest;
 };
 
-/* A function, as its module has it: there may be several of one name, and parts of one. */
+/* A symbol of the function. There may be several of one name, and parts of one function. */
 struct hot_code {
 	uint32_t symbol;    /* of the trace */
 	uint32_t first, nr; /* addresses */
@@ -43,46 +43,47 @@ struct annotation {
 	struct files_aside *aside; /* reads files that may be anywhere */
 	uint64_t self, samples;
 	struct hot_address *addresses; /* ascending by frame */
-	struct hot_line *lines; /* files by what was spent in them, most first, and then by line */
-	struct hot_code *codes; /* by what was spent in them, most first */
+	struct hot_line *lines;        /* files with most weight first, in each by line */
+	struct hot_code *codes;        /* most weight first */
 	uint32_t nr_addresses, nr_lines, nr_codes;
 	uint32_t nr_more; /* functions that are not among codes */
 	uint64_t more_self;
 };
 
 /*
- * Annotates the function that the query name, with the profile's event and weights. Its code is
- * read where it is available. Returns 0, -ENOMEM, -EBADMSG; call annotation_fini() in any case.
+ * Annotates the function that the query names, with the event and the weights of the profile. Its
+ * code is read if it is available. Returns 0, -ENOMEM or -EBADMSG; call annotation_fini() in any
+ * case.
  */
 int annotation_init(struct annotation *annotation, const struct profile *profile,
                     const struct view_query *query);
 void annotation_fini(struct annotation *annotation);
 
-/* The end of the lines of the same file as the one at `first`. */
+/* Returns the index behind the last line of the file that the line at `first` belongs to. */
 uint32_t annotation_file_end(const struct annotation *annotation, uint32_t first);
 
 /*
- * The rows of a code in their order: all its instructions, or where it has no text the addresses in
- * it. disassembler: where to leave one for the texts of rows, or NULL. NULL: no memory; to be
- * freed.
+ * Returns the rows of a code in ascending order: all its instructions, or the sampled addresses if
+ * its text is not available. *disassembler is set to one that makes the texts of the rows, or to
+ * NULL. The caller frees both. NULL: no memory.
  */
 struct hot_address *annotation_rows(const struct annotation *annotation,
                                     const struct hot_code *code, uint32_t *nr,
                                     struct disassembler **disassembler);
 
-/* The text of a row; "" of addresses. */
+/* Writes the instruction of a row, or "" if only the address is known. */
 void annotation_row_text(const struct hot_code *code, const struct trace_symbol *symbol,
                          const struct hot_address *row, struct disassembler *disassembler,
                          char text[INSTRUCTION_SIZE]);
 
-/* Why a code has no text, in a few words; NULL: it has. */
+/* Returns why a code has no text, in a few words; NULL: it has. */
 const char *annotation_problem(const struct hot_code *code,
                                const struct disassembler *disassembler);
 
 /*
- * The text of the source file of these lines, to be given to source_text_fini(). NULL, or why there
- * is none, in a few words: such as that the file is not the one that the trace tells of, or was
- * changed after the run began, or after the program was made of it.
+ * Reads the source file of a line. Call source_text_fini() in any case. Returns NULL, or why the
+ * text is not available, in a few words: for example, the file is not the one that the trace names,
+ * or it was changed after the start of the run, or after the program was compiled.
  */
 const char *annotation_source(const struct annotation *annotation, const struct hot_line *line,
                               struct source_text *source);

@@ -13,7 +13,7 @@ struct call_callers {
 	uint64_t known, known_time; /* those in which a sample was taken */
 };
 
-/* By the samples that the sums are of, and the calls in the same time. 0, -ENOMEM, -EBADMSG. */
+/* Counts the calls in the time of the samples that were summed. Returns 0, -ENOMEM or -EBADMSG. */
 int call_callers_find(struct call_callers *callers, struct rank_sums *samples);
 
 #endif

@@ -58,7 +58,7 @@ void call_sums_fini(struct call_sums *sums);
 
 /* Returns the messages that one rank sent to another; NULL: there were none. */
 const struct call_link *call_sums_link(const struct call_sums *sums, int32_t from, int32_t to);
-/* The regions that were called, most time first; to be freed. NULL: no memory. */
+/* Returns the regions that were called, most time first. The caller frees them; NULL: no memory. */
 uint32_t *call_sums_order(const struct call_sums *sums, uint32_t *nr);
 
 #endif

@@ -6,23 +6,22 @@
 
 #include <stdio.h>
 
-/* A short word for a part's kind, "send"; never NULL. */
+/* Returns a short word for the kind of a part, such as "send"; never NULL. */
 const char *part_kind_name(unsigned kind);
 /* "all" and so on. */
 const char *policy_name(uint32_t policy);
 
 /*
- * The peer of a part by its rank in MPI_COMM_WORLD, and in another communicator with its rank
- * there: " with rank 2 (0 in communicator 3)". False: it has none, and nothing was written. Nothing
- * in it needs to be escaped.
+ * Writes the peer of a part: its rank in MPI_COMM_WORLD, and in another communicator its rank
+ * there, " with rank 2 (0 in communicator 3)". Returns false if the part has no peer, and then
+ * writes nothing. The text needs no escapes.
  */
 bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part *part);
 /*
- * Prints the effect of a part of a call: "8 bytes with rank 1, tag 10". Nothing in it needs to be
- * escaped.
+ * Prints the effect of a part of a call: "8 bytes with rank 1, tag 10". The text needs no escapes.
  */
 void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part);
-/* The value that a program gave, of a CALL_VALUE. */
+/* Returns the value that a program reported with a CALL_VALUE. */
 double call_part_value(const struct call_part *part);
 /* The same at this point, if it is one. */
 bool call_point_value(const struct call_moment *moment, double *value);

@@ -24,7 +24,7 @@ struct class_rows {
 	uint32_t *on_the_way; /* by name: how often to a node */
 };
 
-/* 0 or -ENOMEM; to be given to class_rows_fini() in either case. */
+/* Returns 0 or -ENOMEM; call class_rows_fini() in either case. */
 int class_rows_init(struct class_rows *rows, const struct profile_trees *trees);
 void class_rows_fini(struct class_rows *rows);
 

@@ -22,7 +22,7 @@ struct diff_runs {
 struct diff_value {
 	double mean;
 	double sampling; /* variance of a run's value for its samples, on average */
-	double scatter;  /* variance of the values of the runs; 0 of a single one */
+	double scatter;  /* variance of the values of the runs; 0 if there is one run */
 	uint64_t samples;
 };
 
@@ -33,10 +33,10 @@ struct diff_row {
 	struct diff_value of[DIFF_SIDES];
 	double change; /* of the means */
 	/*
-	 * Half the width of the 95 % interval of the change. Of one run a side, as far as sampling
-	 * makes it uncertain: how much runs of one program differ is not in it. Of more runs, by
-	 * how these lie apart, which is Welch's way for means of unequal variance, but no less than
-	 * by sampling. A side of one run is taken to scatter as the other.
+	 * Half the width of the 95 % interval of the change. With one run on each side it follows
+	 * from sampling alone: it does not say how much runs of one program differ. With more runs
+	 * it follows from their scatter, by Welch's method for means of unequal variance, and is no
+	 * less than that of sampling. A side of one run is assumed to scatter as the other.
 	 */
 	double error;
 };
@@ -71,7 +71,7 @@ static inline bool diff_has_one_run_each(const struct diff *diff)
 	return diff->runs[DIFF_BEFORE].nr == 1 && diff->runs[DIFF_AFTER].nr == 1;
 }
 
-/* Whether chance alone would hardly make such a change. */
+/* Whether the change is larger than its error. */
 static inline bool diff_is_clear(const struct diff_row *row)
 {
 	return row->change > row->error || -row->change > row->error;

@@ -1,8 +1,8 @@
 /*
- * Functions that have different names on the two sides of a comparison, because other compilers, or
- * the same with other options, made them: inlined functions lack what they take, lambdas, parallel
- * regions and copies are counted differently. Names match by what they have in common, where that
- * is the name of one function on each side; else nothing is matched.
+ * Matches functions that have different names on the two sides of a comparison because another
+ * compiler, or the same with other options, made them: the name of an inlined function may lack its
+ * arguments, and lambdas, parallel regions and copies are numbered differently. Names match by
+ * their common part, if that is the name of one function on each side. Other names are not matched.
  */
 #ifndef OUTPUT_VIEWS_DIFF_NAMES_H
 #define OUTPUT_VIEWS_DIFF_NAMES_H
@@ -25,7 +25,7 @@ int diff_names_init(struct diff_names *names, const struct diff_runs runs[DIFF_S
                     unsigned keys);
 void diff_names_fini(struct diff_names *names);
 
-/* The name on both sides of a function that has this one on one of them. */
+/* Returns the common name of a function that has this name on one of the sides. */
 const char *diff_names_common(const struct diff_names *names, const char *module, const char *name);
 
 #endif

@@ -21,8 +21,10 @@ struct function_choice {
 	unsigned rank;
 };
 
-/* inlined: of inlined functions as well. 0, -ENOMEM, -EBADMSG; to be given to
- * function_choice_fini(). */
+/*
+ * inlined: choose among inlined functions, too. Returns 0, -ENOMEM or -EBADMSG; call
+ * function_choice_fini() in any case.
+ */
 int function_choice_init(struct function_choice *choice, const struct trace *trace,
                          const char *typed, bool inlined);
 void function_choice_fini(struct function_choice *choice);

@@ -23,18 +23,21 @@ struct job {
 	struct call_callers callers; /* of reports on MPI alone */
 };
 
-/* The calls by themselves. 0, -ENOMEM, -EBADMSG; to be given to job_fini() in either case. */
+/* Prepares the calls alone. Returns 0, -ENOMEM or -EBADMSG; call job_fini() in either case. */
 int job_init_calls(struct job *job, const struct trace *trace, const struct view_query *query);
 /* The same with samples. */
 int job_init(struct job *job, const struct trace *trace, const struct view_query *query);
-/* The same with callers; -ENODATA: neither ranks, nor calls, nor samples in functions of MPI. */
+/*
+ * The same with callers. -ENODATA: the trace has neither ranks, nor calls, nor samples in functions
+ * of MPI.
+ */
 int job_init_mpi(struct job *job, const struct trace *trace, const struct view_query *query);
 void job_fini(struct job *job);
 
 /* Calls fn with the warnings of the run, and with one if the trace lacks some ranks. */
 void job_warnings(const struct job *job, warning_fn *fn, void *arg);
 
-#define JOB_MATRIX_RANKS 16 /* for more a matrix of messages would be too wide */
+#define JOB_MATRIX_RANKS 16 /* a matrix of more ranks would be too wide */
 
 /* Returns the highest rank that sent or received messages; -1: there is none. */
 int32_t job_highest_rank(const struct job *job);
@@ -44,6 +47,9 @@ int32_t job_highest_rank(const struct job *job);
  */
 struct call_link *job_links(const struct job *job, uint32_t *nr);
 
-/* Whether an ordinary report has calls, too: not that of some CPUs, for calls know none. */
+/*
+ * Whether an ordinary report shows calls, too. A report of some CPUs does not, because the CPU of a
+ * call is unknown.
+ */
 bool job_has_calls(const struct trace *trace, const struct view_query *query);
 #endif

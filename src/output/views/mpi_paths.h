@@ -5,8 +5,8 @@
 #include "output/profile/paths.h"
 
 /*
- * By function, of those that paths have now: whether it is one of MPI's, in C, or of a library of
- * MPI in Fortran, by its name. NULL: no memory.
+ * Returns for each function of the paths whether it is one of MPI's, in C or in a Fortran library
+ * of MPI, judged by its name. The caller frees the array; NULL: no memory.
  */
 unsigned char *mpi_paths_functions(const struct paths *paths);
 /* Returns the outermost MPI function on a path; PATH_NONE: there is none. */

@@ -17,18 +17,19 @@ struct view_query {
 	uint64_t interval;                 /* ns that it covers, for JSON of a live view; 0: none */
 	uint32_t limit;                    /* rows of a table; UINT32_MAX: all */
 	bool all;                          /* small branches of trees, too */
-	bool fold;            /* leave out rows of tables whose total is within their error */
-	double least;         /* share below which neither rows nor branches are; 0: as usual */
-	uint32_t max_depth;   /* of trees; 0: to their leaves */
-	const char *function; /* its full name: callers, callees or code of it alone */
+	bool fold;                         /* leave out rows whose total is within its error */
+	double least;       /* share below which rows and branches are left out; 0: the default */
+	uint32_t max_depth; /* of trees; 0: to their leaves */
+	const char
+		*function; /* full name of the function whose callers, callees or code are shown */
 	enum profile_direction direction;
 	bool annotate;      /* the function's code */
-	bool no_inline;     /* what was inlined belongs to the function around it */
+	bool no_inline;     /* attribute inlined functions to the function that contains them */
 	bool self_alone;    /* neither totals nor call paths are wanted */
 	bool sampled_alone; /* nor what exact totals of commands say */
 };
 
-/* Trees, callers or callees, in place of or beside a table. */
+/* Whether the query asks for trees, callers or callees. */
 static inline bool query_has_trees(const struct view_query *query)
 {
 	return query->tree || query->direction != PROFILE_ALL;

@@ -16,8 +16,8 @@ struct spread {
 	uint32_t least_row, most_row;
 	/*
 	 * Half the width of the 95 % interval of how much the most is above the mean, whichever
-	 * rank has it: of many equal ones one is far above by chance. Of what functions spent
-	 * themselves alone.
+	 * rank has it: among many equal ranks one is far above by chance. Only known for the weight
+	 * of functions in themselves.
 	 */
 	double error;
 };
@@ -42,7 +42,7 @@ struct rank_sums {
 	struct map64 cell_by_key; /* path << 32 | row */
 	struct map64 bar_by_key;  /* function << 32 | row */
 	struct error_bars bars;
-	/* How much the most is above the mean, by function: of a recording in step alone. */
+	/* how much the most is above the mean, by function; used for recordings in step */
 	struct error_bars excess;
 	struct rank_cell {
 		uint32_t path, row, bar;
@@ -60,8 +60,8 @@ struct rank_sums {
 };
 
 /*
- * The samples that the query is about: of its event, or the first one, and in its part.
- * 0, -ENOMEM, -EBADMSG; to be given to rank_sums_fini() in either case.
+ * Sums the samples of the query's event, or of the first one, that its selection has. Returns 0,
+ * -ENOMEM or -EBADMSG; call rank_sums_fini() in either case.
  */
 int rank_sums_init(struct rank_sums *sums, const struct trace *trace, const struct rank_rows *rows,
                    const struct view_query *query);

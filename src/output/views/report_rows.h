@@ -13,7 +13,7 @@
 struct profile *report_profile(const struct trace *trace, uint32_t event,
                                const struct view_query *query, struct profile_view *view);
 
-/* The first rows that anything was spent in, by self or total. */
+/* The rows of a report: the first ones with any weight, sorted by self or total. */
 struct report_rows {
 	const struct profile *profile;
 	const struct view_query *query;
@@ -29,7 +29,7 @@ struct report_rows {
 	struct class_rows of_class;
 };
 
-/* 0 or -ENOMEM; to be given to report_rows_fini() in either case. */
+/* Returns 0 or -ENOMEM; call report_rows_fini() in either case. */
 int report_rows_init(struct report_rows *rows, const struct profile *profile,
                      const struct view_query *query);
 void report_rows_fini(struct report_rows *rows);
@@ -44,10 +44,10 @@ int report_rows_of_class(struct report_rows *rows, uint32_t class);
 /* Returns the sampled values of a row. They are 0 where its function only called others. */
 struct profile_row report_row(const struct profile *profile, const struct class_row *row);
 
-/* Numbers of the classes, most weight first. NULL: no memory. */
+/* Returns the numbers of the classes, most weight first. The caller frees them; NULL: no memory. */
 uint32_t *report_classes(const struct profile *profile);
 
-/* All that was spent in a class, or was not sampled; 0: there are no rows of it. */
+/* Returns the weight of a class, sampled or not; 0: it has no rows. */
 uint64_t report_class_whole(const struct profile *profile, uint32_t class);
 
 /* Returns the text of a row in the column of a key: a string of the trace, or `text`. */

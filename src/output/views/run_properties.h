@@ -14,7 +14,7 @@
 typedef int run_property_fn(void *arg, const char *name, const char *value);
 int run_properties(const struct trace *trace, run_property_fn *fn, void *arg);
 
-/* The arguments with blanks between them, to be freed. NULL: no memory. */
+/* Returns the arguments with blanks between them. The caller frees the text; NULL: no memory. */
 char *run_command(const struct trace *trace);
 
 /* "memory", "overhead" or "share" */

@@ -1,6 +1,6 @@
 /*
- * The text of a source file, line by line. Its path is the compiler's: there may be nothing, or
- * anything, by now. Only regular files are read, and none that is larger than source code is.
+ * The text of a source file, line by line. Its path comes from the compiler, so the file may be
+ * gone or replaced. Only regular files are read, up to a size that no source code exceeds.
  */
 #ifndef OUTPUT_VIEWS_SOURCE_TEXT_H
 #define OUTPUT_VIEWS_SOURCE_TEXT_H
@@ -18,8 +18,8 @@ struct source_text {
 };
 
 /*
- * Has a side process read it. 0 or -errno: -EFBIG, -EINVAL: no regular file, or no absolute path,
- * -ETIMEDOUT: its file system does not answer.
+ * Reads a file in a side process. Returns 0 or -errno: -EFBIG; -EINVAL: not a regular file, or not
+ * an absolute path; -ETIMEDOUT: its file system does not answer.
  */
 int source_text_read(struct source_text *source, struct files_aside *aside, const char *path);
 void source_text_fini(struct source_text *source);
