@@ -143,7 +143,7 @@ static uint64_t least_length(const struct chrome *chrome, uint32_t path)
 static void add_sample(struct chrome *chrome, uint32_t thread, const struct spool_sample *sample,
                        uint64_t time, uint64_t length)
 {
-	uint64_t weight = chrome->spool->sources[sample->source].weight;
+	uint64_t weight = chrome->spool->rates[sample->rate].weight;
 	uint64_t start = time - chrome->start > length ? time - length : chrome->start;
 	uint32_t same;
 
@@ -212,7 +212,7 @@ static int put_thread(struct chrome *chrome, uint32_t thread)
 	chrome->until = first_start(chrome, thread);
 	spool_open(chrome->spool, thread);
 	while ((got = spool_next(chrome->spool, &sample)) == 1) {
-		uint64_t weight = chrome->spool->sources[sample.source].weight;
+		uint64_t weight = chrome->spool->rates[sample.rate].weight;
 
 		add_sample(chrome, thread, &sample, sample.time, distance ? distance : weight);
 		err = convert_step(chrome->conversion);

@@ -56,7 +56,7 @@ static int put_entry(void *arg, const char *name, const char *value)
 
 static void put_times(struct firefox *firefox)
 {
-	uint64_t weight = firefox->spool->nr_sources ? firefox->spool->sources[0].weight : 1000000;
+	uint64_t weight = firefox->spool->nr_rates ? firefox->spool->rates[0].weight : 1000000;
 	const struct trace_run *run = trace_run(firefox->trace);
 	struct json_writer *json = &firefox->json;
 
@@ -142,7 +142,7 @@ typedef void put_sample(struct firefox *firefox, const struct spool_sample *samp
 
 static uint64_t weight_of(const struct firefox *firefox, const struct spool_sample *sample)
 {
-	return firefox->spool->sources[sample->source].weight;
+	return firefox->spool->rates[sample->rate].weight;
 }
 
 static void put_sample_stack(struct firefox *firefox, const struct spool_sample *sample)

@@ -52,11 +52,11 @@ static void runs_open(struct runs *runs, const struct speedscope *speedscope, ui
  */
 static uint64_t weight_of(const struct runs *runs, const struct spool_sample *sample)
 {
-	const struct spool_source *source = &runs->spool->sources[sample->source];
+	const struct spool_rate *rate = &runs->spool->rates[sample->rate];
 
 	if (runs->event < runs->nr_events)
-		return source->event == runs->event ? source->weight : 0;
-	return source->event ? 0 : spool_counters(runs->spool)[runs->event - runs->nr_events];
+		return rate->event == runs->event ? rate->weight : 0;
+	return rate->event ? 0 : spool_counters(runs->spool)[runs->event - runs->nr_events];
 }
 
 /* 1 with a run, 0 at the end, -errno. */
@@ -283,7 +283,7 @@ static int find_events(struct speedscope *speedscope, uint32_t thread)
 	memset(speedscope->seen, 0, nr_profiles(speedscope) * sizeof(*speedscope->seen));
 	spool_open(speedscope->spool, thread);
 	while ((got = spool_next(speedscope->spool, &sample)) == 1) {
-		speedscope->seen[speedscope->spool->sources[sample.source].event] = true;
+		speedscope->seen[speedscope->spool->rates[sample.rate].event] = true;
 		for (uint32_t i = 0; i < speedscope->spool->nr_counters; i++)
 			if (spool_counters(speedscope->spool)[i])
 				speedscope->seen[speedscope->nr_events + i] = true;

@@ -69,17 +69,17 @@ static int flush_thread(struct spool *spool, struct spool_thread *thread)
 	return 0;
 }
 
-static uint32_t find_source(struct spool *spool, const struct trace_sample *sample)
+static uint32_t find_rate(struct spool *spool, const struct trace_sample *sample)
 {
 	uint64_t key = (uint64_t)sample->event << 32 | sample->cpu;
-	uint32_t source = map64_number(&spool->source_by_key, key);
-	struct spool_source added = {.event = sample->event, .weight = sample->weight};
+	uint32_t rate = map64_number(&spool->rate_by_key, key);
+	struct spool_rate added = {.event = sample->event, .weight = sample->weight};
 
-	if (source < spool->nr_sources)
-		return source;
-	if (source == UINT32_MAX || ARRAY_ADD(spool->sources, spool->nr_sources, added))
+	if (rate < spool->nr_rates)
+		return rate;
+	if (rate == UINT32_MAX || ARRAY_ADD(spool->rates, spool->nr_rates, added))
 		return UINT32_MAX;
-	return source;
+	return rate;
 }
 
 static void note_time(struct spool *spool, uint64_t time)
@@ -103,9 +103,9 @@ static void put_entry(const struct spool *spool, unsigned char *at,
 static int store_sample(struct spool *spool, const struct trace_sample *sample, uint32_t path)
 {
 	struct spool_thread *thread = thread_of(spool, sample->thread);
-	uint32_t source = find_source(spool, sample);
+	uint32_t rate = find_rate(spool, sample);
 
-	if (source == UINT32_MAX)
+	if (rate == UINT32_MAX)
 		return -ENOMEM;
 	if (thread->done + thread->buffered == thread->nr) /* the file changes as we read it */
 		return -EBADMSG;
@@ -113,7 +113,7 @@ static int store_sample(struct spool *spool, const struct trace_sample *sample, 
 	if (sample->time > thread->last_time)
 		thread->last_time = sample->time;
 	put_entry(spool, buffer_of(spool, thread) + thread->buffered++ * spool->entry_size,
-	          &(struct spool_sample){thread->last_time, path, source}, sample);
+	          &(struct spool_sample){thread->last_time, path, rate}, sample);
 	return thread->buffered == spool->buffer_size ? flush_thread(spool, thread) : 0;
 }
 
@@ -222,9 +222,9 @@ void spool_free(struct spool *spool)
 		close(spool->fd);
 	paths_fini(&spool->paths);
 	call_index_free(spool->calls);
-	map64_fini(&spool->source_by_key);
+	map64_fini(&spool->rate_by_key);
 	free(spool->threads);
-	free(spool->sources);
+	free(spool->rates);
 	free(spool->buffers);
 	free(spool->read);
 	free(spool);

@@ -13,11 +13,11 @@
 struct spool_sample {
 	uint64_t time; /* ns; within a thread never less than the one before */
 	uint32_t path;
-	uint32_t source;
+	uint32_t rate;
 };
 
-/* Samples of one event on one CPU all weigh the same. */
-struct spool_source {
+/* Event and weight that samples have in common, as those of one event on one CPU do. */
+struct spool_rate {
 	uint32_t event;
 	uint64_t weight;
 };
@@ -38,10 +38,10 @@ struct spool {
 	struct call_index *calls;
 	struct spool_thread *threads; /* as in the trace, and a last one for thread numbers that are
 	                                 not in its table */
-	struct spool_source *sources;
-	uint32_t nr_threads, nr_sources;
+	struct spool_rate *rates;
+	uint32_t nr_threads, nr_rates;
 	uint64_t first_time, last_time; /* of all samples and calls; 0: there are none */
-	struct map64 source_by_key;
+	struct map64 rate_by_key;
 	unsigned nr_counters; /* of every sample; where they are not known they are 0 */
 	size_t entry_size;    /* a sample and its counters */
 	unsigned char *buffers;

@@ -21,7 +21,7 @@ void otf2_write_counters(struct location *location, uint64_t time)
 
 	static_assert(sizeof(types) / sizeof(*types) == COUNTER_MAX, "one for each");
 	/* Counters are those of the first event. */
-	if (!spool->nr_counters || spool->sources[location->sample.source].event)
+	if (!spool->nr_counters || spool->rates[location->sample.rate].event)
 		return;
 	for (unsigned i = 0; i < spool->nr_counters; i++)
 		location->totals[i].unsigned_int += counters[i];

@@ -67,13 +67,13 @@ static uint32_t moved_below(struct archive *archive, uint32_t context, uint32_t 
 /* --- samples ---------------------------------------------------------------------------------- */
 
 static void put_sample(struct location *location, uint64_t time, uint32_t context,
-                       uint32_t distance, uint32_t source)
+                       uint32_t distance, uint32_t rate)
 {
 	struct archive *archive = location->archive;
 
 	otf2_check(archive, OTF2_EvtWriter_CallingContextSample(
 				    location->writer, NULL, time, context, distance,
-				    archive->plan.generator_of_source[source]));
+				    archive->plan.generator_of_rate[rate]));
 }
 
 /*
@@ -93,7 +93,7 @@ static void write_sample(struct location *location, uint64_t time)
 	otf2_write_counters(location, time);
 	if (!in) {
 		put_sample(location, time, sample->path, archive->depths[sample->path] + 1,
-		           sample->source);
+		           sample->rate);
 		return;
 	}
 	if (in->mpi)
@@ -103,7 +103,7 @@ static void write_sample(struct location *location, uint64_t time)
 		context = in->context;
 	else
 		context = moved_below(archive, in->context, sample->path, above, &nr);
-	put_sample(location, time, context, nr + 1, sample->source);
+	put_sample(location, time, context, nr + 1, sample->rate);
 }
 
 static void next_sample(struct location *location)

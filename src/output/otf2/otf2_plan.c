@@ -264,17 +264,17 @@ static int find_generators(struct otf2_plan *plan, const struct spool *spool)
 	struct map64 by_key = {0}; /* of an event and a weight, whose top bits are 0 */
 	int err = 0;
 
-	for (uint32_t i = 0; i < spool->nr_sources && !err; i++) {
-		const struct spool_source *source = &spool->sources[i];
-		uint64_t key = (uint64_t)source->event << 56 ^ source->weight;
+	for (uint32_t i = 0; i < spool->nr_rates && !err; i++) {
+		const struct spool_rate *rate = &spool->rates[i];
+		uint64_t key = (uint64_t)rate->event << 56 ^ rate->weight;
 		uint32_t number = map64_number(&by_key, key);
 
 		if (number == UINT32_MAX)
 			err = -ENOMEM;
 		else if (number == plan->nr_generators)
 			plan->generators[plan->nr_generators++] =
-				(struct otf2_generator){source->event, source->weight};
-		plan->generator_of_source[i] = number;
+				(struct otf2_generator){rate->event, rate->weight};
+		plan->generator_of_rate[i] = number;
 	}
 	map64_fini(&by_key);
 	return err;
@@ -291,12 +291,12 @@ int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool)
 	find_world(plan, trace);
 	bound_world(plan, trace);
 	plan->nr_threads = spool->nr_threads - !spool->threads[spool->nr_threads - 1].nr;
-	plan->generators = calloc((size_t)spool->nr_sources + 1, sizeof(*plan->generators));
-	plan->generator_of_source =
-		calloc((size_t)spool->nr_sources + 1, sizeof(*plan->generator_of_source));
+	plan->generators = calloc((size_t)spool->nr_rates + 1, sizeof(*plan->generators));
+	plan->generator_of_rate =
+		calloc((size_t)spool->nr_rates + 1, sizeof(*plan->generator_of_rate));
 	plan->group_of_thread = calloc(spool->nr_threads, sizeof(*plan->group_of_thread));
 	plan->groups = calloc((size_t)spool->nr_threads + plan->nr_ranks, sizeof(*plan->groups));
-	if (!plan->generators || !plan->generator_of_source || !plan->group_of_thread ||
+	if (!plan->generators || !plan->generator_of_rate || !plan->group_of_thread ||
 	    !plan->groups)
 		return -ENOMEM;
 	err = add_ranks(plan, trace);
@@ -313,7 +313,7 @@ int otf2_plan_init(struct otf2_plan *plan, const struct spool *spool)
 void otf2_plan_fini(struct otf2_plan *plan)
 {
 	free(plan->generators);
-	free(plan->generator_of_source);
+	free(plan->generator_of_rate);
 	free(plan->group_of_thread);
 	free(plan->groups);
 	free(plan->hosts);

@@ -34,7 +34,7 @@ struct otf2_comm {
 };
 
 struct otf2_plan {
-	uint32_t *generator_of_source, *group_of_thread; /* source: of the spool */
+	uint32_t *generator_of_rate, *group_of_thread; /* rate: of the spool */
 	struct otf2_generator *generators;
 	struct otf2_group *groups;
 	uint32_t *hosts; /* strings */
