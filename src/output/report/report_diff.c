@@ -1,3 +1,4 @@
+#include "output/report/diff_table.h"
 #include "output/report/report_diff.h"
 #include "output/views/report_rows.h"
 

@@ -3,7 +3,6 @@
 #define OUTPUT_REPORT_REPORT_DIFF_H
 
 #include "output/report/report.h"
-#include "output/report/table.h"
 #include "output/views/diff.h"
 
 #include <stdbool.h>
@@ -32,11 +31,6 @@ bool report_diff_any(const struct diff_report *report);
 int report_diff_text(FILE *to, const struct diff_report *report);
 /* One JSON object in one line. */
 int report_diff_json(FILE *to, const struct diff_report *report);
-
-/* Text and JSON share these. A row has the keys of its function beside its cells. */
-enum { DIFF_COLUMNS = 6 };
-extern const struct column diff_columns[DIFF_COLUMNS + 1];
-void put_diff_cells(struct table *table, const struct diff_row *row);
 
 /* Calls put for each event that report_diff_text() prints. */
 int report_diff_walk(const struct diff_report *report,

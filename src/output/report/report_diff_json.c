@@ -1,4 +1,5 @@
 #include "output/text/json_writer.h"
+#include "output/report/diff_table.h"
 #include "output/report/report_diff.h"
 #include "output/report/report_row_json.h"
 #include "output/text/text.h"

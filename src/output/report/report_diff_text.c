@@ -1,4 +1,5 @@
 #include "output/report/report_columns.h"
+#include "output/report/diff_table.h"
 #include "output/report/report_diff.h"
 #include "output/report/report_head.h"
 #include "output/report/report_text.h"
