@@ -112,6 +112,18 @@ static int list_next(const struct trace *trace, struct list *list)
 	}
 }
 
+/* Passes by samples that are too old, where no totals of theirs are needed. */
+static int list_begin(const struct trace *trace, struct list *list)
+{
+	uint64_t from = trace_nr(trace, TRACE_COUNTERS) ? 0 : trace->from;
+	int got;
+
+	do
+		got = list_next(trace, list);
+	while (got == 1 && list->sample.time < from);
+	return got;
+}
+
 static int list_open(const struct trace *trace, struct list *list, const struct bin_position *first,
                      const struct bin_position *end)
 {
@@ -123,7 +135,7 @@ static int list_open(const struct trace *trace, struct list *list, const struct 
 	list->end = end;
 	list->event = first->list >> 8;
 	list->level = first->list & 0xff;
-	return list_next(trace, list);
+	return list_begin(trace, list);
 }
 
 /* --- all lists -------------------------------------------------------------------------------- */

@@ -156,6 +156,7 @@ struct profile {
 	uint64_t total;                /* weight, what was not sampled included */
 	uint64_t idle;                 /* of that, of the CPUs' idle tasks */
 	uint64_t max_weight;           /* of one sample */
+	uint64_t latest;               /* time of the latest sample */
 	uint64_t buckets[PROFILE_NR_BUCKETS]; /* samples in all rows */
 	struct map64 carried; /* how often a bucket of a row overflowed, see profile_carry() */
 	bool has_all;         /* every occurrence of the event is a sample */

@@ -71,6 +71,8 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 	profile->sampled += sample->weight;
 	if (sample->weight > profile->max_weight)
 		profile->max_weight = sample->weight;
+	if (sample->time > profile->latest)
+		profile->latest = sample->time;
 	builder->by_thread[thread] += sample->weight;
 	if (sample->nr_counters &&
 	    profile_count(profile, sample, summed ? target->sum : target->node, target->row,

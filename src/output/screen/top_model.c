@@ -9,8 +9,9 @@
 
 #define SECOND     ((uint64_t)1000000000)
 #define MINUTE     (60 * SECOND)
-#define MAX_OF_RUN 50000         /* samples that stand for the whole run */
-#define RUN_EVERY  (10 * SECOND) /* it is added up again, early in a run more often */
+#define MAX_OF_RUN 25000         /* samples that stand for the whole run */
+#define RUN_EVERY  (30 * SECOND) /* it is added up again, early in a run more often */
+#define LATENESS   (SECOND / 4)  /* that samples have as a rule */
 #define MAX_ROWS   500
 
 void top_model_init(struct top_model *model, const struct top_source *source)
@@ -97,7 +98,7 @@ static bool is_run_due(const struct top_model *model)
 	uint64_t pause = trace_wall(trace_run(trace)) / 10;
 
 	return !model->run_at ||
-	       model->until >= model->run_at + (pause < RUN_EVERY ? pause : RUN_EVERY);
+	       trace_run(trace)->end >= model->run_at + (pause < RUN_EVERY ? pause : RUN_EVERY);
 }
 
 static int sum_up_run(struct top_model *model)
@@ -115,7 +116,7 @@ static int sum_up_run(struct top_model *model)
 		return -errno;
 	function_shares_fini(&model->run);
 	err = function_shares_init(&model->run, profile);
-	model->run_at = model->until;
+	model->run_at = trace_run(source->trace(source->arg))->end;
 	profile_free(profile);
 	return err;
 }
@@ -245,25 +246,6 @@ static int make_rows(struct top_model *model, const struct profile *profile)
 
 /* --- ticks ------------------------------------------------------------------------------------ */
 
-static int note_latest(void *latest, const struct trace_sample *sample)
-{
-	if (sample->time > *(uint64_t *)latest)
-		*(uint64_t *)latest = sample->time;
-	return 0;
-}
-
-/* Samples reach the buffer some time after they were taken: a tick ends with the latest one. */
-static int find_end(struct top_model *model, uint64_t *end)
-{
-	const struct top_source *source = model->source;
-	const struct trace *trace = source->trace(source->arg);
-	uint64_t last = trace_run(trace)->end, behind = model->source->interval + 2 * SECOND;
-
-	*end = 0;
-	source->choose(source->arg, last > behind ? last - behind : 1, UINT64_MAX);
-	return trace_each_sample(trace_walk_unordered(trace, model->event), note_latest, end);
-}
-
 static struct profile *part_profile(struct top_model *model, const struct selection *selection)
 {
 	const struct view_query query = query_of(model, selection);
@@ -282,25 +264,38 @@ static int name_part(struct top_model *model, const struct selection *selection)
 	return err ? err : sum_up_run(model);
 }
 
-static uint64_t run_start(const struct top_model *model)
+/*
+ * Chooses the samples since the tick before, or of the last interval. Samples reach the buffer some
+ * time after they were taken, so that a first interval begins earlier.
+ */
+static uint64_t part_start(const struct top_model *model)
 {
-	return trace_run(model->source->trace(model->source->arg))->start;
+	const struct trace_run *run = trace_run(model->source->trace(model->source->arg));
+	uint64_t length = model->source->interval + LATENESS;
+
+	if (model->until)
+		return model->until;
+	return run->end > run->start + length ? run->end - length : run->start;
 }
 
-/* The first tick is as long as the interval, later ones begin where the one before ended. */
-static int take_part(struct top_model *model, uint64_t end)
+static int take_profile(struct top_model *model, const struct profile *profile)
 {
-	uint64_t interval = model->source->interval, start = run_start(model);
-	uint64_t first = end > start + interval ? end - interval : start;
-	const struct selection selection = {
-		.from = model->until ? model->until : first,
-		.to = end + 1,
-	};
+	int err;
+
+	model->from = profile->config.selection->from;
+	model->until = profile->latest + 1;
+	model->samples = profile->samples;
+	model->weight = profile->total;
+	err = keep_tick(model, profile);
+	return err ? err : make_rows(model, profile);
+}
+
+static int take_part(struct top_model *model)
+{
+	const struct selection selection = {.from = part_start(model), .to = UINT64_MAX};
 	struct profile *profile;
 	int err = 0;
 
-	model->from = selection.from;
-	model->until = end + 1;
 	if (is_run_due(model))
 		err = name_part(model, &selection);
 	if (err)
@@ -308,26 +303,14 @@ static int take_part(struct top_model *model, uint64_t end)
 	profile = part_profile(model, &selection);
 	if (!profile)
 		return -errno;
-	model->samples = profile->samples;
-	model->weight = profile->total;
-	err = keep_tick(model, profile);
-	if (!err)
-		err = make_rows(model, profile);
+	err = profile->samples ? take_profile(model, profile) : -ENODATA;
 	profile_free(profile);
 	return err;
 }
 
 int top_model_tick(struct top_model *model)
 {
-	const struct top_source *source = model->source;
-	uint64_t end;
-	int err = source->update(source->arg);
+	int err = model->source->update(model->source->arg);
 
-	if (!err)
-		err = find_end(model, &end);
-	if (err)
-		return err;
-	if (!end || end < model->until)
-		return -ENODATA;
-	return take_part(model, end);
+	return err ? err : take_part(model);
 }
