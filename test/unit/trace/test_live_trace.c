@@ -2,6 +2,7 @@
 #include "trace_world.h"
 
 #include "trace/live/live_trace.h"
+#include "trace/live/tables_layout.h"
 
 #include <errno.h>
 
@@ -251,6 +252,72 @@ static void a_recorder_that_ends(void **state)
 	assert_int_equal(errno, ENOENT);
 }
 
+/* --- an image that anybody wrote -------------------------------------------------------------- */
+
+/* Overwrites some bytes of the image: of its header, tables and bins alike. */
+static void scribble(struct world *w, uint64_t *seed)
+{
+	unsigned char *places[] = {
+		(void *)w->tables->header,
+		(void *)tables_ledger(w->tables),
+		(void *)tables_run(w->tables),
+		(void *)tables_event(w->tables, 0),
+		(void *)tables_thread(w->tables, 0),
+		tables_arena(w->tables),
+		tables_arena(w->tables),
+	};
+	static const size_t sizes[] = {200, 200, 400, 100, 300, 4096, 60000};
+	size_t place = random_below(seed, sizeof(sizes) / sizeof(*sizes));
+	unsigned char *at = places[place] + random_below(seed, sizes[place]);
+	size_t nr = 1 + random_below(seed, 8);
+
+	for (size_t i = 0; i < nr; i++)
+		at[i] = random_below(seed, 3) ? (unsigned char)random_below(seed, 256) : 255;
+}
+
+/* Reads all that there is; the reader may say that it makes no sense. */
+static void read_all(const struct trace *trace)
+{
+	struct trace_walk *walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	uint64_t frames[64];
+	struct trace_sample sample;
+
+	assert_non_null(walk);
+	for (int i = 0; i < 20000 && trace_walk_next(walk, &sample) == 1; i++) {
+		trace_stack(trace, &sample, frames, 64);
+		trace_thread(trace, sample.thread);
+	}
+	trace_walk_free(walk);
+}
+
+static void an_image_that_anybody_wrote(void **state)
+{
+	uint64_t seed = 11;
+	unsigned read = 0;
+
+	(void)state;
+	for (int i = 0; i < 150; i++) {
+		struct live_trace *live;
+		struct world w;
+
+		world_begin(&w);
+		live = open_live(&w);
+		for (int k = 0; k < 10; k++) {
+			scribble(&w, &seed);
+			if (live_trace_update(live))
+				continue;
+			live_trace_choose(live, random_below(&seed, 2) * 1000,
+			                  random_below(&seed, 300));
+			read_all(live_trace_of(live));
+			read++;
+		}
+		live_trace_close(live);
+		w.hmb->ledger->nr_bins = 0;
+		world_close(&w);
+	}
+	assert_true(read > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +327,7 @@ int main(void)
 		cmocka_unit_test(samples_since_a_time),
 		cmocka_unit_test(names_of_functions),
 		cmocka_unit_test(a_recorder_that_ends),
+		cmocka_unit_test(an_image_that_anybody_wrote),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
