@@ -196,6 +196,15 @@ static void take_processes(struct calls *calls)
 
 /* --- rounds ----------------------------------------------------------------------------------- */
 
+uint32_t calls_closed(const struct calls_config *config, unsigned floor)
+{
+	uint32_t closed = config->polls ? 0 : RING_NO_POLLS;
+
+	if (floor == NR_LEVELS)
+		return closed | UINT32_MAX >> (32 - NR_CALL_CLASSES);
+	return config->policy == TRACE_POLICY_CLASS ? closed | ((1U << floor) - 1) : closed;
+}
+
 /* Tells the targets what is wanted no more. */
 static void follow_floor(struct calls *calls)
 {
@@ -204,11 +213,7 @@ static void follow_floor(struct calls *calls)
 	if (floor == calls->floor)
 		return;
 	calls->floor = floor;
-	calls->closed = 0;
-	if (floor == NR_LEVELS)
-		calls->closed |= UINT32_MAX >> (32 - NR_CALL_CLASSES);
-	else if (calls->put.config.policy == TRACE_POLICY_CLASS)
-		calls->closed |= (1U << floor) - 1;
+	calls->closed = calls_closed(&calls->put.config, floor);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_close(calls->processes[i], calls->closed);
 	set_timer(calls);
@@ -311,7 +316,7 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 	calls_put_begin(&calls->put, config);
 	calls_names_init(&calls->names, config->tables);
 	calls->begun = true;
-	calls->closed = config->polls ? 0 : RING_NO_POLLS;
+	calls->closed = calls_closed(config, 0);
 	calls->instrument = tables_add_instrument(config->tables, &instrument);
 	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
 }

@@ -104,6 +104,11 @@ unsigned calls_level(enum trace_policy policy, enum call_class class, const stru
 /* Tells whether a call is stored as it is, even if it may lose another one that it belongs to. */
 bool calls_policy_keeps_halves(enum trace_policy policy);
 /*
+ * Returns which classes of calls, as bits, targets need not record while this is the lowest open
+ * level, and RING_NO_POLLS.
+ */
+uint32_t calls_closed(const struct calls_config *config, unsigned floor);
+/*
  * Gives each message to one call, as described above. Changes parts in place and returns how many
  * are left.
  */

@@ -83,6 +83,26 @@ static void test_levels(void **state)
 	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1024, 0), 10);
 }
 
+/* A reset opens all levels again, and asks for the same calls as at the start. */
+static void test_closed_classes(void **state)
+{
+	struct calls_config config = {.policy = TRACE_POLICY_CLASS};
+	const uint32_t all = (1U << NR_CALL_CLASSES) - 1;
+
+	(void)state;
+	for (unsigned polls = 0; polls < 2; polls++) {
+		const uint32_t always = polls ? 0 : RING_NO_POLLS;
+
+		config.polls = polls;
+		assert_int_equal(calls_closed(&config, 0), always);
+		assert_int_equal(calls_closed(&config, 2), always | 3);
+		assert_int_equal(calls_closed(&config, NR_LEVELS), always | all);
+	}
+	config.policy = TRACE_POLICY_ALL;
+	assert_int_equal(calls_closed(&config, 2), 0);
+	assert_int_equal(calls_closed(&config, NR_LEVELS), all);
+}
+
 /* A call has the highest level of the moments that it touches. */
 static void test_moments(void **state)
 {
@@ -223,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_environment),
 		cmocka_unit_test(test_sources),
 		cmocka_unit_test(test_levels),
+		cmocka_unit_test(test_closed_classes),
 		cmocka_unit_test(test_moments),
 		cmocka_unit_test(test_messages_belong_to_one_call),
 		cmocka_unit_test(test_transfers_belong_to_one_call),
