@@ -122,6 +122,7 @@ int session_reset(struct session *s)
 	tables_restart_threads(s->tables, s->start);
 	if (s->calls)
 		calls_restart(s->calls, s->start);
+	summary_progress(s);
 	return 0;
 }
 

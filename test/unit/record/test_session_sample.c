@@ -458,6 +458,9 @@ static void a_reset_starts_anew(void **state)
 	assert_int_equal(session_reset(s), -EAGAIN);
 	s->started = true;
 	assert_int_equal(session_reset(s), 0);
+	/* A snapshot at once is of a recording that has begun, with counts of its own. */
+	assert_true(tables_run(s->tables)->end > tables_run(s->tables)->start);
+	assert_int_equal(tables_run(s->tables)->built_stacks, 0);
 	check_accounts(w, 0, 0);
 	assert_int_equal(s->sampling.shift[0], 0);
 	assert_int_equal(w->sampler.events[0].steps[w->sampler.events[0].nr_steps - 1].shift, 0);
