@@ -1,7 +1,8 @@
 /*
  * Fuzzing of the recorder's side of the memory that targets write their calls into: the input is
- * what a target writes, record by record, each with a byte that says in which ring it is, and one
- * of how many words follow. What is recorded makes a trace that can be read.
+ * what a target writes, record by record, each with a byte that says in which ring it is, or that
+ * it is rows of sums, and one of how many words follow. What is recorded makes a trace that can be
+ * read.
  */
 
 #include <assert.h>
@@ -15,7 +16,7 @@
 #include "trace/trace_calls.h"
 #include "trace/write/trace_write.h"
 
-enum { HEAD = 2, NR_RINGS = 4, RAW = 0x80, ROUND = 0x40, ENDED = 0x20 };
+enum { HEAD = 2, NR_RINGS = 4, RAW = 0x80, ROUND = 0x40, ENDED = 0x20, SUMS = 0x10 };
 
 #define BUDGET ((size_t)128 << 10)
 
@@ -99,6 +100,15 @@ static void world_free(struct world *w)
 	free(w);
 }
 
+static void put_sums(struct ring_process *shared, unsigned thread, const uint8_t *data, size_t size)
+{
+	char *rows = (char *)shared + ring_sums_offset(thread);
+
+	memcpy(rows, data, size);
+	shared->threads[thread].state = RING_USED;
+	shared->threads[thread].nr_sums = size ? data[0] : UINT32_MAX;
+}
+
 /* The first ring is that of definitions. Sizes are mostly right. */
 static size_t put_record(struct world *w, const uint8_t *data, size_t left)
 {
@@ -112,6 +122,10 @@ static size_t put_record(struct world *w, const uint8_t *data, size_t left)
 
 	if (size > left - HEAD)
 		size = left - HEAD;
+	if (data[0] & SUMS && thread) {
+		put_sums(shared, thread - 1, data + HEAD, size);
+		return HEAD + size;
+	}
 	memcpy(&ring[ends->head % words], data + HEAD, size);
 	memcpy(&first, data + HEAD, size < sizeof(first) ? size : sizeof(first));
 	if (!(data[0] & RAW))
@@ -129,6 +143,7 @@ static void consume(struct world *w)
 	calls_put_forget(&w->put);
 	calls_process_look(w->process);
 	calls_process_read(w->process, 20000, &w->put.sink);
+	calls_process_sum(w->process, 20000, &w->put.sink);
 }
 
 static void read_trace(const struct world *w)
