@@ -156,6 +156,7 @@ static void close_session(struct session *s)
 	cgroup_remove(&s->cgroup);
 	calls_close(s->calls);
 	tasks_fini(&s->tasks);
+	adoption_fini(&s->adoption);
 	unwinder_free(s->stack.unwinder);
 	module_table_free(s->modules);
 	hmb_free(s->hmb);

@@ -11,6 +11,7 @@
 #ifndef RECORD_SESSION_H
 #define RECORD_SESSION_H
 
+#include "record/adoption.h"
 #include "record/calls/calls.h"
 #include "record/overhead_guard.h"
 #include "record/own_processes.h"
@@ -82,6 +83,7 @@ struct session {
 	struct sampler *sampler;
 
 	struct sampling sampling;
+	struct adoption adoption;
 
 	/* State that results from the samples. */
 	struct session_source *sources; /* [event][cpu] */

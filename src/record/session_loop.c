@@ -182,6 +182,7 @@ static void on_tick(struct session *s, int fd)
 	if (s->started)
 		look_at_cost(s);
 	look_at_switches(s);
+	adoption_tick(s);
 	look_for_target(s);
 	look_for_cpus(s);
 	session_pace(s);

@@ -132,8 +132,8 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_events = config->nr_events,
 		.counters = config->counters,
 		.nr_counters = s->sampling.nr_counters,
-		.in_step =
-			config->in_step && (s->sampling.way == SAMPLER_CGROUP || !config->command),
+		.in_step = config->in_step && (s->sampling.way == SAMPLER_CGROUP ||
+	                                       !config->command || adoption_wanted(config)),
 		.spread = !config->period,
 		.exclude_idle = config->wide && !config->cgroup,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Threads that are attached to have events of their own, whose timers are kept on the grid without
 # privilege as well. Threads that they start later inherit theirs, and are sampled all the same.
+# Threads of a command get such events in place of inherited ones, and are not sampled twice.
 . "$(dirname "$0")/scenario"
 "$ADAPTRACE" doctor >text || skip "this kernel permits no sampling here"
 
@@ -22,6 +23,8 @@ attach() { # attach FILE OPTION...: to a process with two threads that spin
 }
 under=$unprivileged
 attach user.atr
+$under "$ADAPTRACE" record -q -e cpu-clock -F 1000 --in-step=yes -o attached/command.atr "$TARGETS/barrier" 2 50 1 >rate 2>errors ||
+	fail "$(cat errors)"
 under=
 attach root.atr -F 5000 -m 64K # the period doubles several times
 check <<'END'
@@ -36,6 +39,14 @@ for path in "attached/user.atr", "attached/root.atr":
     assert step["median_off_ns"] <= step["p90_off_ns"] <= info["events"][0]["final_period"], step
     assert step["restarts"] <= info["samples"]["taken"] / 50 + 4 * len(info["threads"]), step
     assert step["unsteered_cpus"] <= info["nr_cpus"], step
+info = recording.info("attached/command.atr")
+event, step = info["events"][0], info["in_step"]
+if info["counting"] == "inherit":
+    weight = sum(thread["weight"] for thread in info["threads"])
+    print(step, weight, event, info["samples"])
+    assert step["grid_ns"] == event["base_period"], step
+    assert weight <= 1.02 * event["exact"] + 10 * event["final_period"], (weight, event)
+    assert info["samples"]["taken"] == info["samples"]["stored"] + info["samples"]["reduced"]
 assert len(recording.info("attached/root.atr")["reductions"]) > 1
 END
 pass

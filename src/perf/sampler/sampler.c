@@ -122,18 +122,17 @@ static uint64_t time_ran(const struct sampler *s)
 {
 	uint64_t sum = 0;
 
-	for (unsigned t = 0; t < s->nr_targets; t++)
+	for (unsigned t = 0; t < s->nr_first; t++)
 		for (unsigned c = 0; c < s->nr_cpus; c++)
-			if (is_sampled(s, t, c))
+			if (s->way == SAMPLER_LADDER || is_sampled(s, t, c))
 				sum += read_side(s->side_fds[t * s->nr_cpus + c]).running;
 	return sum;
 }
 
 /* --- switching -------------------------------------------------------------------------------- */
 
-/* One ioctl on all kernel events of a rung; the first error, but all are tried. */
-static int rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
-                      unsigned long request)
+int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
+                       unsigned long request)
 {
 	int err = 0;
 
@@ -155,7 +154,8 @@ static int enable_all(struct sampler *s)
 	if (s->exact_fd >= 0 && !s->on_exec && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
 		err = -errno;
 	for (unsigned e = 0; !err && e < s->nr_events; e++)
-		err = rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_ENABLE);
+		err = sampler_rung_ioctl(s, &s->events[e], s->events[e].rung,
+		                         PERF_EVENT_IOC_ENABLE);
 	return err;
 }
 
@@ -176,7 +176,7 @@ void sampler_disable(struct sampler *sampler)
 {
 	for (unsigned e = 0; e < sampler->nr_events; e++)
 		for (unsigned r = 0; r < sampler->events[e].nr_rungs; r++)
-			rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
+			sampler_rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
 }
 
 /* Returns when the next rung took over. */
@@ -184,12 +184,12 @@ static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, uns
 {
 	uint64_t time;
 
-	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	sampler_rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	time = sampler_now();
-	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	sampler_rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
 	/* A task that forked meanwhile may have passed the previous states on to its child. */
-	rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
-	rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
+	sampler_rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
+	sampler_rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
 	return time;
 }
 
@@ -222,10 +222,10 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 	return total;
 }
 
-/* The lost samples of an event on a CPU since it was opened. */
-static uint64_t count_lost(const struct sampler *s, const struct sampler_event *event, unsigned cpu)
+uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event *event,
+                            unsigned cpu)
 {
-	uint64_t lost = 0;
+	uint64_t lost = event->closed_lost ? event->closed_lost[cpu] : 0;
 
 	if (!s->counts_lost)
 		return event->lost[cpu];
@@ -239,7 +239,11 @@ static uint64_t count_lost(const struct sampler *s, const struct sampler_event *
 static struct sampler_step step_to(const struct sampler *s, const struct sampler_event *event,
                                    unsigned shift)
 {
-	struct sampler_step step = {.shift = clamp_shift(event, shift), .rung = event->rung};
+	struct sampler_step step = {
+		.shift = clamp_shift(event, shift),
+		.rung = event->rung,
+		.set = s->set,
+	};
 
 	if (s->way == SAMPLER_LADDER) {
 		step.rung =
@@ -303,7 +307,7 @@ static void restart_event(struct sampler *s, unsigned e)
 	event->total_before = event_total(s, event);
 	event->throttled = false;
 	for (unsigned c = 0; c < s->nr_cpus && event->lost_before; c++)
-		event->lost_before[c] = count_lost(s, event, c);
+		event->lost_before[c] = sampler_count_lost(s, event, c);
 }
 
 void sampler_restart(struct sampler *sampler)
@@ -374,9 +378,10 @@ static void find_source(const struct sampler *s, const struct record *record, un
 
 		source->shift = step->shift;
 		/* Only the rungs of a ladder ever sample at the same time. */
-		source->stale = s->way == SAMPLER_LADDER && step->rung != id->rung;
+		source->stale = s->way == SAMPLER_LADDER &&
+		                (step->rung != id->rung || step->set != id->set);
 		source->rung = id->rung;
-		source->target = id->target;
+		source->target = id->set == s->set ? id->target : UINT_MAX;
 	}
 }
 
@@ -442,7 +447,7 @@ uint64_t sampler_lost(const struct sampler *sampler, unsigned e, unsigned cpu_in
 	const struct sampler_event *event = &sampler->events[e];
 	uint64_t before = event->lost_before ? event->lost_before[cpu_index] : 0;
 
-	return count_lost(sampler, event, cpu_index) - before;
+	return sampler_count_lost(sampler, event, cpu_index) - before;
 }
 
 uint64_t sampler_all_lost(const struct sampler *sampler)
@@ -461,7 +466,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler)
 
 	if (!sampler->counts_lost)
 		return sampler->lost_records;
-	for (size_t i = 0; i < sampler_cells(sampler); i++)
+	for (size_t i = 0; i < sampler_side_cells(sampler); i++)
 		lost += read_side(sampler->side_fds[i]).lost;
 	return lost + read_count(sampler, sampler->exact_fd, true);
 }

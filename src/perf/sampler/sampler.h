@@ -92,10 +92,12 @@ struct sampler_config {
 struct sampler_source {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
-	unsigned shift;  /* the event sampled at sampler_period() of this */
-	unsigned rung;   /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
-	unsigned target; /* SAMPLER_LADDER: index of the task that has the event or its origin */
-	bool stale;      /* a rung that was not in force at the record's time: not a sample taken */
+	unsigned shift; /* the event sampled at sampler_period() of this */
+	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
+	/* SAMPLER_LADDER: index of the task that has the event or its origin, if that is in force
+	 */
+	unsigned target;
+	bool stale; /* a rung that was not in force at the record's time: not a sample taken */
 };
 
 struct sampler;
@@ -171,6 +173,20 @@ unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
  * the recorder sleeps. Returns the ms after which to look again; -1: any time. It may take 10 ms.
  */
 int sampler_steer(struct sampler *sampler);
+
+/*
+ * SAMPLER_LADDER: opens events of their own for tasks that exist, which are to replace those that
+ * they inherited, for these cannot be restarted. Nothing changes yet. Only for clocks without
+ * counters. 0 or -errno: -E2BIG there are too many, -EALREADY some were opened already.
+ */
+int sampler_adopt(struct sampler *sampler, const pid_t *tasks, size_t nr);
+/*
+ * Samples by these events alone from now on, or closes them. All tasks that are to be sampled must
+ * be among those given, or younger than the return of sampler_adopt(): then they inherited events
+ * from one of those.
+ */
+void sampler_use_adopted(struct sampler *sampler);
+void sampler_drop_adopted(struct sampler *sampler);
 
 /* How well the timers kept to the grid. */
 struct sampler_phases {

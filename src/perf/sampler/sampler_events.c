@@ -69,6 +69,7 @@ static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, uns
 		.event = (uint16_t)event,
 		.rung = (uint16_t)rung,
 		.target = target,
+		.set = (uint16_t)s->set,
 	};
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &id->id))
 		return -errno;

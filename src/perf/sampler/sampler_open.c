@@ -183,6 +183,7 @@ static int open_event(struct sampler *s, const struct sampler_config *config, un
 
 	attr.sample_period = sampler_period_at(event, c, shift);
 	attr.sample_stack_user = stack_size(s, config, e, c, shift);
+	event->copies[rung * s->nr_cpus + c] = attr.sample_stack_user;
 	err = sampler_open_event(s, &attr, e, rung, t, c);
 	if (!err && !e && s->nr_counters)
 		err = sampler_open_counters(s, config->counters, rung, t, c);
@@ -251,7 +252,10 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	event->base_period = grid(s->nr_cpus, sizeof(*event->base_period));
 	event->lost = grid(s->nr_cpus, sizeof(*event->lost));
 	event->lost_before = grid(s->nr_cpus, sizeof(*event->lost_before));
-	if (!event->fds || !event->base_period || !event->lost || !event->lost_before)
+	event->closed_lost = grid(s->nr_cpus, sizeof(*event->closed_lost));
+	event->copies = grid((size_t)rungs * s->nr_cpus, sizeof(*event->copies));
+	if (!event->fds || !event->base_period || !event->lost || !event->lost_before ||
+	    !event->closed_lost || !event->copies)
 		return -ENOMEM;
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		event->base_period[c] = config->spread && !s->steering && !config->events[e].period
@@ -387,6 +391,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	s->nr_counters = config->nr_counters;
 	s->exact_fd = -1;
 	s->nr_targets = s->way == SAMPLER_CGROUP ? 1 : (unsigned)config->nr_tasks;
+	s->nr_first = s->nr_targets;
 	s->tasks = grid(s->nr_targets, sizeof(*s->tasks));
 	s->max_chain = longest_chain(config->max_stack);
 	s->counts_lost = kernel_counts_lost();
@@ -416,16 +421,19 @@ void sampler_close(struct sampler *s)
 {
 	if (!s)
 		return;
+	sampler_drop_adopted(s);
 	close_all(s->counter_fds, sampler_counter_fds(s));
 	for (unsigned e = 0; e < s->nr_events; e++) {
 		close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
 		free(s->events[e].base_period);
 		free(s->events[e].lost);
 		free(s->events[e].lost_before);
+		free(s->events[e].closed_lost);
+		free(s->events[e].copies);
 	}
 	sampler_close_totals(s);
 	sampler_close_steering(s);
-	close_all(s->side_fds, sampler_cells(s));
+	close_all(s->side_fds, sampler_side_cells(s));
 	close_all(s->code_fds, s->nr_cpus);
 	sampler_close_rings(s);
 	free(s->owner_fds);

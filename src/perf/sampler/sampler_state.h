@@ -28,16 +28,18 @@ struct sampler_event {
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
 	int *fds;              /* < 0: not open (a task that ended meanwhile) */
+	uint32_t *copies;      /* [rung][cpu]: bytes of stack, as the sampler was opened */
 	bool is_clock;         /* it counts ns of running */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
 	unsigned nr_steps;
 	struct sampler_step {
 		uint64_t time; /* in force since */
-		unsigned shift, rung;
+		unsigned shift, rung, set;
 	} steps[SAMPLER_MAX_STEPS];
-	uint64_t *lost; /* per CPU, from LOST records */
-	bool throttled; /* since the start */
+	uint64_t *lost;        /* per CPU, from LOST records */
+	uint64_t *closed_lost; /* per CPU, of kernel events that are closed */
+	bool throttled;        /* since the start */
 	/* Counts when sampling was restarted; lost samples per CPU. */
 	uint64_t total_before, *lost_before;
 };
@@ -65,7 +67,7 @@ static inline uint64_t sampler_period_at(const struct sampler_event *event, unsi
 struct sampler_id {
 	uint64_t id;
 	uint32_t target;
-	uint16_t event, rung;
+	uint16_t event, rung, set;
 };
 
 struct sampler {
@@ -77,7 +79,10 @@ struct sampler {
 	int cgroup;
 	bool runs_beside; /* what is sampled is sampled while this process runs, too */
 	pid_t *tasks;
-	unsigned nr_targets; /* tasks, or 1 for the cgroup */
+	unsigned nr_targets;         /* tasks, or 1 for the cgroup */
+	unsigned nr_first;           /* the same when it was opened: those that have side events */
+	struct sampler_set *adopted; /* NULL: none is to be used next */
+	unsigned set;                /* number of the set of kernel events, see sampler_adopt.c */
 
 	unsigned nr_events;
 	struct sampler_event events[SAMPLER_MAX_EVENTS];
@@ -120,10 +125,15 @@ static inline bool sampler_is_likely(const struct sampler *s, unsigned cpu)
 	return cpu_list_has(&s->likely, (unsigned)s->cpus[cpu]);
 }
 
-/* The kernel events of a rung, and those of sides. */
+/* The kernel events of a rung. */
 static inline size_t sampler_cells(const struct sampler *s)
 {
 	return (size_t)s->nr_targets * s->nr_cpus;
+}
+
+static inline size_t sampler_side_cells(const struct sampler *s)
+{
+	return (size_t)s->nr_first * s->nr_cpus;
 }
 
 static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
@@ -176,8 +186,17 @@ void sampler_close_steering(struct sampler *s);
 /* Notes where on the grid a sample was taken. */
 void sampler_note_phase(struct sampler *s, const struct sampler_source *source,
                         const struct record *sample);
+/* Begins anew with the targets there are now: nothing is known of their timers. */
+void sampler_replace_timers(struct sampler *s);
 /* Notes that all timers of an event were restarted without regard to the grid. */
 void sampler_lose_phases(struct sampler *s, unsigned event);
+
+/* Returns the lost samples of an event on a CPU since it was opened. */
+uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event *event,
+                            unsigned cpu);
+/* One ioctl on all kernel events of a rung; the first error, but all are tried. */
+int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
+                       unsigned long request);
 
 /* Raises the limit of open files as far as allowed and returns it. */
 size_t sampler_descriptor_limit(void);

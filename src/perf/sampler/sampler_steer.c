@@ -60,29 +60,44 @@ struct steering {
 	uint64_t restarts;
 };
 
-int sampler_open_steering(struct sampler *s)
+static int make_timers(struct sampler *s)
 {
 	unsigned nr_places = s->way == SAMPLER_CGROUP ? s->nr_cpus : s->nr_targets;
+	struct steering *steering = s->steering;
 	size_t nr;
 
-	s->steering = calloc(1, sizeof(*s->steering));
-	if (!s->steering)
+	steering->nr_places = nr_places < MOST_TIMERS ? nr_places : MOST_TIMERS;
+	nr = (size_t)s->nr_events * steering->nr_places;
+	steering->timers = calloc(nr, sizeof(*steering->timers));
+	steering->cpus = calloc(nr, sizeof(*steering->cpus));
+	if (!steering->timers || !steering->cpus) {
+		steering->nr_places = 0;
 		return -ENOMEM;
-	s->steering->nr_places = nr_places < MOST_TIMERS ? nr_places : MOST_TIMERS;
-	nr = (size_t)s->nr_events * s->steering->nr_places;
-	s->steering->timers = calloc(nr, sizeof(*s->steering->timers));
-	s->steering->cpus = calloc(nr, sizeof(*s->steering->cpus));
+	}
+	for (size_t i = 0; i < nr; i++) {
+		timer_init(&steering->timers[i]);
+		if (s->way == SAMPLER_CGROUP)
+			steering->cpus[i] = (unsigned)(i % s->nr_cpus);
+	}
+	return 0;
+}
+
+static void free_timers(struct steering *steering)
+{
+	free(steering->timers);
+	free(steering->cpus);
+}
+
+int sampler_open_steering(struct sampler *s)
+{
+	s->steering = calloc(1, sizeof(*s->steering));
+	if (!s->steering || make_timers(s))
+		return -ENOMEM;
 	s->steering->samples = calloc(s->nr_cpus, sizeof(*s->steering->samples));
 	s->steering->begun = calloc(s->nr_cpus + 1, sizeof(*s->steering->begun));
 	s->steering->threads = pinned_threads_new(s->cpus, s->nr_cpus);
-	if (!s->steering->timers || !s->steering->cpus || !s->steering->samples ||
-	    !s->steering->begun || !s->steering->threads)
+	if (!s->steering->samples || !s->steering->begun || !s->steering->threads)
 		return -ENOMEM;
-	for (size_t i = 0; i < nr; i++) {
-		timer_init(&s->steering->timers[i]);
-		if (s->way == SAMPLER_CGROUP)
-			s->steering->cpus[i] = (unsigned)(i % s->nr_cpus);
-	}
 	/* Sleep is 50 us longer else. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	return 0;
@@ -94,10 +109,17 @@ void sampler_close_steering(struct sampler *s)
 		return;
 	pinned_threads_free(s->steering->threads);
 	free(s->steering->begun);
-	free(s->steering->timers);
-	free(s->steering->cpus);
+	free_timers(s->steering);
 	free(s->steering->samples);
 	free(s->steering);
+}
+
+void sampler_replace_timers(struct sampler *s)
+{
+	if (!s->steering)
+		return;
+	free_timers(s->steering);
+	make_timers(s); /* without memory nothing is steered any more */
 }
 
 /* Returns an event's timer of a place: of a CPU or, with SAMPLER_LADDER, of a target. */

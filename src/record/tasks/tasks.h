@@ -28,7 +28,8 @@ struct process {
 	pid_t pid; /* key */
 	struct space *space;
 	unsigned nr_tasks;
-	uint32_t comm; /* string: name of its first thread, which may have ended; 0: unknown */
+	unsigned nr_busy; /* threads that computed at the last look, see adoption.c */
+	uint32_t comm;    /* string: name of its first thread, which may have ended; 0: unknown */
 	/* found through a sample: it had no FORK record, or it had ended and is being torn down */
 	bool discovered;
 	bool awaits_exec; /* it still executes the recorder's own image */
@@ -42,7 +43,8 @@ struct process {
 struct task_usage {
 	/* reported total; before the first report: what a process had used at the start */
 	uint64_t observed;
-	uint64_t sampled; /* sum of the samples of the program that it executes now */
+	uint64_t sampled;        /* sum of the samples of the program that it executes now */
+	uint64_t sampled_before; /* the same at the last look, see adoption.c */
 	uint64_t earlier; /* use by its earlier programs, which the reported total will include */
 	uint64_t ran;     /* ns that it ran until runs_since, from switch records */
 	uint64_t runs_since; /* ns; 0: it does not run */

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -187,6 +188,95 @@ static void a_step_reaches_all_threads_at_once(void **state)
 	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
 }
 
+enum { RUN_NS = 100000000 };
+
+/* Adds the samples until all threads have run for some more time, and of each thread. */
+static uint64_t sum_samples(struct sampler *sampler, const pid_t *tids,
+                            unsigned by_thread[NR_THREADS])
+{
+	uint64_t end = sampler_total(sampler, 0) + RUN_NS, sum = 0;
+	struct sampler_source source;
+	struct record record;
+	bool over = false;
+
+	while (!over) {
+		usleep(2000);
+		over = sampler_total(sampler, 0) >= end;
+		sampler_drain(sampler, over);
+		while (sampler_next(sampler, &record, &source)) {
+			if (record.type != RECORD_SAMPLE || source.stale)
+				continue;
+			sum += (PERIOD / 4) << source.shift;
+			for (unsigned i = 0; i < NR_THREADS; i++)
+				by_thread[i] += tids[i] == (pid_t)record.tid;
+		}
+	}
+	return sum;
+}
+
+static uint64_t rest(struct sampler *sampler)
+{
+	struct sampler_source source;
+	struct record record;
+	uint64_t sum = 0;
+
+	sampler_drain(sampler, true);
+	while (sampler_next(sampler, &record, &source))
+		if (record.type == RECORD_SAMPLE && !source.stale)
+			sum += (PERIOD / 4) << source.shift;
+	return sum;
+}
+
+/* Without a gap, and without sampling anything twice, whichever events are in force. */
+static void adopted_threads_are_sampled_once(void **state)
+{
+	unsigned by_thread[NR_THREADS] = {0};
+	pid_t tids[NR_THREADS] = {0};
+	struct sampler *sampler;
+	struct event event;
+	uint64_t sum, total;
+
+	(void)state;
+	parse_clock(&event);
+	assert_int_equal(pipe(said) | pipe(told), 0);
+	tids[0] = fork();
+	if (!tids[0])
+		target();
+	tids[1] = next_tid();
+	sampler = open_ladder(&event, tids, OLD, false);
+	assert_non_null(sampler);
+	assert_int_equal(sampler_enable(sampler), 0);
+	sum = sum_samples(sampler, tids, by_thread);
+	assert_int_equal(sampler_adopt(sampler, tids, 0), -ESRCH);
+	assert_int_equal(sampler_adopt(sampler, tids, OLD), 0);
+	assert_int_equal(sampler_adopt(sampler, tids, OLD), -EALREADY);
+	sampler_drop_adopted(sampler);
+	sum += sum_samples(sampler, tids, by_thread);
+	assert_int_equal(sampler_adopt(sampler, tids, OLD), 0);
+	sampler_use_adopted(sampler);
+	/* It inherits its events from one that was adopted. */
+	assert_int_equal(write(told[1], "", 1), 1);
+	tids[OLD] = next_tid();
+	memset(by_thread, 0, sizeof(by_thread));
+	while (!by_thread[0] || !by_thread[1] || !by_thread[OLD])
+		sum += sum_samples(sampler, tids, by_thread);
+	assert_int_equal(sampler_adopt(sampler, tids, NR_THREADS), 0);
+	sampler_use_adopted(sampler);
+	sum += sum_samples(sampler, tids, by_thread);
+	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	sum += sum_samples(sampler, tids, by_thread);
+	kill(tids[0], SIGKILL);
+	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+	sampler_disable(sampler);
+	total = sampler_total(sampler, 0);
+	sum += rest(sampler);
+	sum += sampler_all_lost(sampler) * (PERIOD / 4);
+	/* Each thread may end a last period on each CPU with each set and rung. */
+	printf("%.1f of %.1f ms\n", (double)sum / 1e6, (double)total / 1e6);
+	assert_in_range(sum, total / 10 * 9, total + total / 50);
+	sampler_close(sampler);
+}
+
 /* Lets a sibling take its place, whose program executes another one when it is told to. */
 static _Noreturn void shell(void)
 {
@@ -329,6 +419,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_reaches_all_threads_at_once),
+		cmocka_unit_test(adopted_threads_are_sampled_once),
 		cmocka_unit_test(programs_that_begin_after_a_step_are_in_step),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 	};
