@@ -68,23 +68,20 @@ static uint64_t computed(struct task *task)
 
 /*
  * Returns whether threads compute that may wait for each other, and cannot be steered yet. A rank
- * waits for others that are not seen here, a thread for others of its process.
+ * may wait for others that have recorders of their own.
  */
 static bool are_busy(struct session *s)
 {
 	const unsigned least = s->config->rank >= 0 || s->config->calls.wanted ? 1 : 2;
-	unsigned nr_new = 0, most = 0;
+	unsigned nr_new = 0, nr_busy = 0;
 
-	for (struct process *process = s->tasks.processes; process; process = process->hh.next)
-		process->nr_busy = 0;
 	for (struct task *task = s->tasks.tasks; task; task = task->hh.next) {
 		if (computed(task) < BUSY_NS || !lives(task))
 			continue;
+		nr_busy++;
 		nr_new += !has(&s->adoption.own, task);
-		if (++task->process->nr_busy > most)
-			most = task->process->nr_busy;
 	}
-	return nr_new && most >= least;
+	return nr_new && nr_busy >= least;
 }
 
 /* Tries become less frequent. */

@@ -28,7 +28,6 @@ struct process {
 	pid_t pid; /* key */
 	struct space *space;
 	unsigned nr_tasks;
-	unsigned nr_busy; /* threads that computed at the last look, see adoption.c */
 	uint32_t comm;    /* string: name of its first thread, which may have ended; 0: unknown */
 	/* found through a sample: it had no FORK record, or it had ended and is being torn down */
 	bool discovered;
