@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench_in_step.py BUILD [RUNS]: what sampling costs programs whose CPUs wait for each other, alone, with
 --in-step=no and with --in-step=yes, medians of RUNS (7) runs of each in turn: threads at a barrier that
-spins, and LAMMPS `rigid` with MPI and with OpenMP where it is installed. At the default rate, and at 10 kHz
+spins, and LAMMPS `rigid` with MPI and with OpenMP where it is installed; as root also with user 65534,
+without privilege, and the threads attached to (-p). At the default rate, and at 10 kHz
 with --max-overhead 0. Works from 2 CPUs on.
 
 lost       share of the program's speed; beside it what info says: cost.one_cpu_pct / cost.coupled_pct
@@ -13,7 +14,7 @@ UNDER='chrt -f 1' runs the programs in real time, for a machine that others use 
 those whose name contains it, SECONDS=S lets the threads at the barrier run so long, and HERTZ=F is instead
 of 10 kHz: where a sample takes half of the period, the program loses nearly all, in step or not. Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses
 otherwise on 2 CPUs."""
-import collections, itertools, json, os, re, shlex, shutil, statistics, subprocess, sys, tempfile
+import collections, itertools, json, os, re, shlex, shutil, statistics, subprocess, sys, tempfile, time
 
 build, runs = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get('RUNS', 7))
 adaptrace, example, window = build + '/adaptrace', '/usr/share/lammps/examples/rigid', 100000000
@@ -27,8 +28,14 @@ environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROO
 loads = {'default': [], f'{hertz / 1000:g} kHz': ['-F', str(hertz), '--max-overhead', '0']}
 ways = {'alone': None, 'apart': '--in-step=no', 'in step': '--in-step=yes'}
 
-# name: the command, what makes out of its output how fast it was, and whether each rank is recorded
-Program = collections.namedtuple('Program', 'name command speed each threads', defaults=(False, 1))
+environment['HOME'] = folder.name
+os.chmod(folder.name, 0o777)
+unprivileged = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] if os.geteuid() == 0 else []
+
+# name: the command, what makes out of its output how fast it was, whether each rank is recorded, the number of
+# OpenMP threads, the command that runs it and the recorder, and whether the recorder attaches to it
+Program = collections.namedtuple('Program', 'name command speed each threads user attached',
+                                 defaults=(False, 1, [], False))
 
 
 def rounds(output):
@@ -41,8 +48,11 @@ def loops(output):
 
 def programs():
     for threads, us in itertools.product(sorted({nr_cpus - 1, nr_cpus}), (3.4, 34)):
-        yield Program(f'barrier {threads} threads {us} us', [build + '/targets/barrier', str(threads), str(us), seconds],
-                      rounds)
+        barrier = Program(f'barrier {threads} threads {us} us',
+                          [build + '/targets/barrier', str(threads), str(us), seconds], rounds)
+        yield barrier
+        yield barrier._replace(name=barrier.name + ', unprivileged', user=unprivileged)
+        yield barrier._replace(name=barrier.name + ', attached, unprivileged', user=unprivileged, attached=True)
     if not shutil.which('lmp') or not os.path.isdir(example):
         print('LAMMPS: not here')
         return
@@ -55,9 +65,12 @@ def programs():
     for ranks in sorted({max(nr_cpus - 1, 2), nr_cpus}):
         if shutil.which('mpirun.openmpi'):
             mpirun = ['mpirun.openmpi', '-n', str(ranks)]
-            yield Program(f'LAMMPS {ranks} ranks', [*mpirun, *job], loops)
-            yield Program(f'LAMMPS {ranks} ranks, a recorder each', [*mpirun, *job], loops, True)
-        yield Program(f'LAMMPS {ranks} threads', [*job, '-sf', 'omp', '-pk', 'omp', str(ranks)], loops, False, ranks)
+            for rights, user in ('', []), (', unprivileged', unprivileged):
+                yield Program(f'LAMMPS {ranks} ranks{rights}', [*mpirun, *job], loops, user=user)
+                yield Program(f'LAMMPS {ranks} ranks, a recorder each{rights}', [*mpirun, *job], loops, True, user=user)
+        for rights, user in ('', []), (', unprivileged', unprivileged):
+            yield Program(f'LAMMPS {ranks} threads{rights}', [*job, '-sf', 'omp', '-pk', 'omp', str(ranks)], loops,
+                          False, ranks, user)
 
 
 def recorded(program, load, way):
@@ -106,12 +119,25 @@ def phases_apart(trace, info):
     return info['in_step']['median_off_ns'] / 1e3 if info['in_step']['grid_ns'] else float('nan')
 
 
+def output_of(program, load, way):
+    """Runs the program, and the recorder but for `alone`."""
+    launched = way == 'alone' or program.attached
+    command = under + program.user + (program.command if launched else recorded(program, load, way))
+    with subprocess.Popen(command, env=dict(environment, OMP_NUM_THREADS=str(program.threads)),
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as running:
+        if program.attached and way != 'alone':
+            time.sleep(0.1)
+            subprocess.run([*program.user, adaptrace, 'record', '-q', '-o', 'a.atr', *loads[load], ways[way],
+                            '-p', str(running.pid)], check=True, stderr=subprocess.DEVNULL)
+        output = running.communicate()[0]
+    if running.returncode:
+        sys.exit(f'{program.name}: status {running.returncode}')
+    return output
+
+
 def run(program, load, way):
     """Figures of one run; None: alone."""
-    command = under + (program.command if way == 'alone' else recorded(program, load, way))
-    done = subprocess.run(command, env=dict(environment, OMP_NUM_THREADS=str(program.threads)), check=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    result = {'speed': program.speed(done.stdout)}
+    result = {'speed': program.speed(output_of(program, load, way))}
     traces = [name for name in sorted(os.listdir('.')) if re.fullmatch(r'a\d*\.atr', name)]
     infos = [json.loads(subprocess.check_output([adaptrace, 'info', '--json', trace])) for trace in traces]
     if way == 'alone':
