@@ -28,7 +28,7 @@ struct process {
 	pid_t pid; /* key */
 	struct space *space;
 	unsigned nr_tasks;
-	uint32_t comm;    /* string: name of its first thread, which may have ended; 0: unknown */
+	uint32_t comm; /* string: name of its first thread, which may have ended; 0: unknown */
 	/* found through a sample: it had no FORK record, or it had ended and is being torn down */
 	bool discovered;
 	bool awaits_exec; /* it still executes the recorder's own image */
