@@ -23,6 +23,8 @@ enum {
 
 struct anchor {
 	uint64_t count, seen; /* event of the latest occurrence */
+	uint64_t longest;     /* events between two occurrences */
+	bool is_loose;        /* see add_anchor() */
 	uint32_t unknown; /* a bit for each of its last 32 iterations: of a kind not seen before */
 	uint16_t nr;      /* events */
 	uint16_t events[GRAM]; /* the last one begins the iteration */
@@ -30,7 +32,7 @@ struct anchor {
 
 struct kind {
 	uint64_t hash, used;
-	uint64_t in_phase, in_rows; /* iterations of this phase; behind one of the same kind */
+	uint32_t in_phase, in_rows; /* iterations of this phase; behind one of the same kind */
 	uint32_t length;            /* in events of the lowest level; of the latest one */
 	bool wide;
 };
@@ -57,10 +59,11 @@ struct level {
 	uint8_t anchor; /* that began it */
 	uint64_t first; /* its first event */
 	uint64_t hash;
-	uint64_t longest;  /* events of the phase's longest iteration */
-	uint32_t nr_known; /* iterations of known kinds in a row */
-	uint16_t last;     /* kind of the last iteration, + 1; 0: none of this phase */
-	uint32_t row;      /* iterations of that kind in a row */
+	uint64_t longest;       /* events of the phase's longest iteration; */
+	uint64_t longest_calls; /* in those of the lowest level */
+	uint32_t nr_known;      /* iterations of known kinds in a row */
+	uint16_t last;          /* kind of the last iteration, + 1; 0: none of this phase */
+	uint32_t row;           /* iterations of that kind in a row */
 };
 
 struct segmenter {
@@ -173,17 +176,24 @@ static unsigned anchor_at(const struct level *level, uint64_t at)
 	return ANCHORS;
 }
 
-/* More usual ones first, which variations of the loop have as well; then the one seen first. */
+/*
+ * Of events of the lowest level rare ones are better, which no other loop has; of those of upper
+ * levels usual ones, which variations of the loop have as well. Counts may differ by one with the
+ * moment at which the period is found. Then the one that was seen first is better, so that all
+ * processes choose the same collective.
+ */
 static bool is_better(const struct level *level, uint16_t event, uint16_t than)
 {
 	bool wide = event_is_wide(level, event), other = than && event_is_wide(level, than);
+	int64_t more;
 
 	if (!than)
 		return true;
 	if (wide != other && !level->begins)
 		return wide;
-	if (level->counts[event] != level->counts[than])
-		return level->counts[event] > level->counts[than];
+	more = (int64_t)level->counts[event] - (int64_t)level->counts[than];
+	if (more > 1 || more < -1)
+		return level->begins ? more > 0 : more < 0;
 	return event < than;
 }
 
@@ -261,10 +271,51 @@ static void end_phase(struct level *level)
 	level->undivided = level->open ? level->first : level->nr;
 	level->nr_anchors = level->nr_known = level->last = 0;
 	level->open = false;
-	level->longest = 0;
+	level->longest = level->longest_calls = 0;
 	restart_search(level);
 	if (level->number + 1 < SEGMENT_LEVELS && level[1].nr_anchors)
 		end_phase(&level[1]);
+}
+
+static void forget_counts(struct level *level)
+{
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
+		level->kinds[i].in_phase = level->kinds[i].in_rows = 0;
+}
+
+static bool has_loose(const struct level *level, bool is_loose)
+{
+	for (unsigned i = 0; i < level->nr_anchors; i++)
+		if (level->anchors[i].is_loose == is_loose)
+			return true;
+	return false;
+}
+
+static void fasten_anchors(struct level *level)
+{
+	for (unsigned i = 0; i < level->nr_anchors; i++)
+		level->anchors[i].is_loose = false;
+}
+
+/* The loop of the phase is over, and that of the loose anchors has taken its place. */
+static void renew_phase(struct level *level)
+{
+	fasten_anchors(level);
+	forget_counts(level);
+	level->phase++;
+	level->longest = level->longest_calls = 0;
+	for (unsigned i = 0; i < level->nr_anchors; i++)
+		if (level->anchors[i].longest > level->longest)
+			level->longest = level->anchors[i].longest;
+}
+
+static void drop_anchor(struct level *level, unsigned number)
+{
+	level->anchors[number] = level->anchors[--level->nr_anchors];
+	if (!level->nr_anchors)
+		end_phase(level);
+	else if (!has_loose(level, false))
+		renew_phase(level);
 }
 
 /* Drops an anchor whose iterations are mostly new: it does not belong to a loop. */
@@ -273,12 +324,22 @@ static void judge_anchor(struct level *level, unsigned number, bool is_new)
 	struct anchor *anchor = &level->anchors[number];
 
 	anchor->unknown = anchor->unknown << 1 | is_new;
-	if (__builtin_popcount(anchor->unknown) <= 16)
-		return;
-	*anchor = level->anchors[--level->nr_anchors];
-	level->open = false;
-	if (!level->nr_anchors)
-		end_phase(level);
+	if (__builtin_popcount(anchor->unknown) > 16)
+		drop_anchor(level, number);
+}
+
+/* Drops anchors that have not occurred for long, while others have. */
+static void drop_stale(struct level *level, uint64_t at)
+{
+	uint64_t least = level->begins ? UPPER_LONG : LONG;
+
+	for (unsigned i = level->nr_anchors; i-- > 0 && level->nr_anchors > 1;) {
+		const struct anchor *anchor = &level->anchors[i];
+		uint64_t gap = 4 * anchor->longest > least ? 4 * anchor->longest : least;
+
+		if (at > anchor->seen + gap)
+			drop_anchor(level, i);
+	}
 }
 
 /* --- iterations ---------------------------------------------------------------------------------
@@ -316,6 +377,17 @@ static struct kind *note_kind(struct level *level, uint64_t end, bool *is_new)
 	return kind;
 }
 
+/* The loop around this level's is over when there is none of its anchors for very long. */
+static void end_upper(struct level *level, uint64_t now)
+{
+	struct level *upper = level + 1;
+
+	if (level->number + 1 == SEGMENT_LEVELS || !upper->open)
+		return;
+	if (now - begin_of(upper, upper->first) > 8 * upper->longest_calls + LONG)
+		end_phase(upper);
+}
+
 /* Ends the open iteration before the event `end`. */
 static void close_iteration(struct level *level, uint64_t end)
 {
@@ -330,24 +402,35 @@ static void close_iteration(struct level *level, uint64_t end)
 		.kind = (uint8_t)kind,
 		.is_new = is_new,
 		.row = level->row,
+		.is_loose = level->anchors[level->anchor].is_loose,
 	};
 
 	if (end - level->first > level->longest)
 		level->longest = end - level->first;
+	if (iteration.end - iteration.begin > level->longest_calls)
+		level->longest_calls = iteration.end - iteration.begin;
 	level->open = false;
 	level->of->fn(level->of->arg, &iteration);
 	if (level->row == 1 && level->number + 1 < SEGMENT_LEVELS)
 		level_put(&level[1], (uint16_t)(kind + 1), iteration.begin);
 	level->last = (uint16_t)(kind + 1);
+	end_upper(level, iteration.end);
 	judge_anchor(level, level->anchor, is_new);
+	drop_stale(level, end);
 }
 
 static void open_iteration(struct level *level, unsigned anchor, uint64_t at)
 {
+	struct anchor *of = &level->anchors[anchor];
+
 	level->open = true;
 	level->anchor = (uint8_t)anchor;
-	level->anchors[anchor].count++;
-	level->anchors[anchor].seen = at;
+	of->count++;
+	if (at > of->seen + of->longest)
+		of->longest = at - of->seen;
+	if (at > of->seen && !of->is_loose && has_loose(level, true))
+		fasten_anchors(level);
+	of->seen = at;
 	level->first = at;
 	level->hash = 0;
 	level->wide = false;
@@ -407,10 +490,13 @@ static void begin_phase(struct level *level, uint32_t m, struct anchor *anchor)
 
 	level->longest = m;
 	level->phase++;
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
-		level->kinds[i].in_phase = level->kinds[i].in_rows = 0;
+	forget_counts(level);
+	if (level->begins)
+		forget_counts(level - 1);
 	first = first_of_phase(level, anchor);
 	anchor->count = occurrences > anchor->count ? occurrences - anchor->count : 0;
+	anchor->seen = first;
+	anchor->longest = m;
 	level->anchors[0] = *anchor;
 	level->nr_anchors = 1;
 	divide_again(level, first);
@@ -439,15 +525,21 @@ static unsigned anchor_place(struct level *level)
 	return oldest;
 }
 
-/* The open iteration contains another loop: it is several. */
-static void add_anchor(struct level *level, struct anchor *anchor)
+/*
+ * The open iteration contains another loop: it is several iterations. It may be a loop of the same
+ * phase, or of the next one. So the anchor is loose until one of the phase occurs again, or none
+ * has occurred for long.
+ */
+static void add_anchor(struct level *level, uint32_t m, struct anchor *anchor)
 {
 	uint64_t first = level->nr - level->first <= level->mask ? level->first : level->nr;
 
 	if (anchor->nr == 1)
 		anchor->count = level->counts[anchor->events[0]] -
 		                count_event(level, first, anchor->events[0]);
-	anchor->seen = level->nr;
+	anchor->seen = first;
+	anchor->longest = m;
+	anchor->is_loose = true;
 	if (level->open && first == level->first)
 		level->anchors[level->anchor].count--;
 	level->anchors[anchor_place(level)] = *anchor;
@@ -467,7 +559,7 @@ static void lock(struct level *level, uint32_t m)
 	if (!choose_anchor(level, m, &anchor))
 		return;
 	if (level->nr_anchors)
-		add_anchor(level, &anchor);
+		add_anchor(level, m, &anchor);
 	else
 		begin_phase(level, m, &anchor);
 }
@@ -553,20 +645,20 @@ bool segmenter_is_inner(const struct segmenter *segmenter, unsigned number)
 {
 	const struct level *level = &segmenter->levels[number];
 	const struct kind *most = main_kind(level);
-	uint64_t others = 0, length = 0, wide = 0;
+	uint64_t rows = most->in_phase - most->in_rows, length = 0, wide = 0;
 
+	/* Between two rows of the main kind there may be several others. */
 	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
 		const struct kind *kind = &level->kinds[i];
 
 		if (kind == most)
 			continue;
-		others += kind->in_phase;
-		length += kind->in_phase * kind->length;
-		wide += kind->in_phase * (kind->wide && !most->wide);
+		length += (uint64_t)kind->in_phase * kind->length;
+		wide += kind->wide && !most->wide ? kind->in_phase : 0;
 	}
 	return nr_loops(level) > 1 ||
-	       (others && (length >= 2 * others * most->length ||
-	                   (2 * wide >= others && 4 * length >= 5 * others * most->length)));
+	       (rows && (length >= 2 * rows * most->length ||
+	                 (2 * wide >= rows && 4 * length >= 5 * rows * most->length)));
 }
 
 /* --- memory -------------------------------------------------------------------------------------

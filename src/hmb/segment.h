@@ -34,10 +34,11 @@
 struct segment_iteration {
 	uint64_t begin, end; /* numbers of its first event and of the first one behind it, from 0 */
 	uint64_t ordinal;    /* how often its anchor has occurred, from 1 */
-	uint32_t phase;      /* number of the phase at its level */
+	uint32_t phase;      /* number of the phase at its level, from 1 */
 	uint32_t row;        /* iterations of this kind in a row, with this one */
 	uint8_t level, kind; /* kind < SEGMENT_KINDS */
 	bool is_new;         /* the first one of its kind */
+	bool is_loose;       /* if the next one that is not has another phase, it belongs to that */
 };
 
 /*

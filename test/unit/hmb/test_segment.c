@@ -18,6 +18,7 @@ struct world {
 	uint64_t seed, nr;
 	struct found phases[SEGMENT_LEVELS][MOST_PHASES];
 	uint64_t last_end[SEGMENT_LEVELS];
+	unsigned phase, nr_loose;            /* of the lowest level */
 	unsigned rows[MOST_PHASES], nr_rows; /* of more than 32 iterations of the lowest level */
 };
 
@@ -37,6 +38,10 @@ static void take(void *arg, const struct segment_iteration *iteration)
 	found->last_ordinal = iteration->ordinal;
 	found->kinds += iteration->is_new;
 	found->calls += (unsigned)(iteration->end - iteration->begin);
+	if (!iteration->level) {
+		world->phase = iteration->phase;
+		world->nr_loose += iteration->is_loose;
+	}
 	if (iteration->level || iteration->row < 32)
 		return;
 	world->nr_rows += iteration->row == 32;
@@ -209,6 +214,21 @@ static void phases_change(void **state)
 	assert_in_range(world->rows[2], 298, 300);
 }
 
+/* The anchor of the second loop is loose until the first loop is known to be over. */
+static void a_loop_takes_the_place_of_another(void **state)
+{
+	struct world *world = *state;
+
+	for (unsigned i = 0; i < 300; i++)
+		put_row(world, FIRST_FREE, 7);
+	for (unsigned i = 0; i < 300; i++)
+		put_row(world, 100, 30);
+	assert_int_equal(world->phase, 2);
+	assert_in_range(world->nr_loose, 20, 60);
+	assert_in_range(world->phases[0][1].iterations - world->nr_loose, 299, 301);
+	assert_in_range(world->phases[0][2].iterations + world->nr_loose, 298, 300);
+}
+
 static void foreign_events(void **state)
 {
 	struct world *world = *state;
@@ -284,6 +304,7 @@ int main(void)
 		TEST(two_inner_loops),
 		TEST(long_inner_loops_of_one_event),
 		TEST(phases_change),
+		TEST(a_loop_takes_the_place_of_another),
 		TEST(foreign_events),
 		TEST(anchors_of_several_events),
 		TEST(long_periods),
