@@ -177,8 +177,8 @@ static unsigned anchor_at(const struct level *level, uint64_t at)
 }
 
 /*
- * Of events of the lowest level rare ones are better, which no other loop has; of those of upper
- * levels usual ones, which variations of the loop have as well. Counts may differ by one with the
+ * At the lowest level rare events are better, which no other loop has; at upper levels
+ * usual ones, which variations of the loop have as well. Counts may differ by one with the
  * moment at which the period is found. Then the one that was seen first is better, so that all
  * processes choose the same collective.
  */

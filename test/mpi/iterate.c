@@ -1,7 +1,8 @@
 /*
- * iterate KIND STEPS: steps of a simulation, as far as their MPI calls go, on two ranks or more.
- * Every rank prints what it did as one line of JSON: its steps, the calls of an ordinary step (0:
- * steps differ), when steps that take long began, and for each MPI function calls, bytes and time.
+ * iterate KIND STEPS [KIND STEPS ...]: steps of a simulation, as far as their MPI calls go, on two
+ * ranks or more. Every rank prints what it did as a line of JSON for each kind: its steps, the
+ * calls of an ordinary step (0: steps differ), which steps took long, and for each MPI function
+ * calls, bytes and time.
  *
  *     wavefront  planes of a grid, down and up, from neighbour to neighbour (NPB LU)
  *     cg         a sum over pairs of ranks, 25 times a step, and a reduction (NPB CG)
@@ -63,7 +64,7 @@ static int rank, size, across,
 	down; /* the grid of ranks: across * down, across is the longer side */
 static int out[MOST_INTS], in[MOST_INTS];
 static MPI_Request requests[MOST_REQUESTS];
-static int nr_requests;
+static int nr_requests, tag_base;     /* each kind has its own tags */
 static unsigned long common = 1, own; /* random numbers: equal on all ranks; of the rank */
 
 static unsigned any(unsigned long *state, unsigned below)
@@ -102,14 +103,16 @@ static void work(unsigned long ns)
 static void post_send(int to, int tag, int nr)
 {
 	CALL(ISEND, nr * 4,
-	     MPI_Isend(out, nr, MPI_INT, to, tag, MPI_COMM_WORLD, &requests[nr_requests]));
+	     MPI_Isend(out, nr, MPI_INT, to, tag_base + tag, MPI_COMM_WORLD,
+	               &requests[nr_requests]));
 	nr_requests++;
 }
 
 static void post_receive(int from, int tag)
 {
 	CALL(IRECV, 0,
-	     MPI_Irecv(in, MOST_INTS, MPI_INT, from, tag, MPI_COMM_WORLD, &requests[nr_requests]));
+	     MPI_Irecv(in, MOST_INTS, MPI_INT, from, tag_base + tag, MPI_COMM_WORLD,
+	               &requests[nr_requests]));
 	nr_requests++;
 }
 
@@ -126,13 +129,14 @@ static void wait_all(void)
 
 static void send(int to, int tag, int nr)
 {
-	CALL(SEND, nr * 4, MPI_Send(out, nr, MPI_INT, to, tag, MPI_COMM_WORLD));
+	CALL(SEND, nr * 4, MPI_Send(out, nr, MPI_INT, to, tag_base + tag, MPI_COMM_WORLD));
 }
 
 static void receive(int from, int tag)
 {
 	CALL(RECV, 0,
-	     MPI_Recv(in, MOST_INTS, MPI_INT, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+	     MPI_Recv(in, MOST_INTS, MPI_INT, from, tag_base + tag, MPI_COMM_WORLD,
+	              MPI_STATUS_IGNORE));
 }
 
 static void reduce(void)
@@ -268,7 +272,7 @@ static void farm(unsigned long step)
 		send(0, 1 + other, 1 + (int)any(&own, 100));
 		CALL(RECV, 0,
 		     MPI_Recv(in, MOST_INTS, MPI_INT, 0, MPI_ANY_TAG, MPI_COMM_WORLD, &status));
-		if (status.MPI_TAG == 2)
+		if (status.MPI_TAG == tag_base + 2)
 			receive(0, 3);
 		return;
 	}
@@ -304,8 +308,9 @@ static void change(unsigned long step)
 
 	for (int i = 0; i < (middle ? 299 : 6); i++) {
 		CALL(SENDRECV, 4,
-		     MPI_Sendrecv(out, 1, MPI_INT, (rank + 1) % size, i, in, 1, MPI_INT,
-		                  (rank + size - 1) % size, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+		     MPI_Sendrecv(out, 1, MPI_INT, (rank + 1) % size, tag_base + i, in, 1, MPI_INT,
+		                  (rank + size - 1) % size, tag_base + i, MPI_COMM_WORLD,
+		                  MPI_STATUS_IGNORE));
 	}
 	reduce();
 	uneven = true;
@@ -392,20 +397,12 @@ static void make_grid(void)
 	across = size / down;
 }
 
-int main(int argc, char **argv)
+static void run(const struct kind *kind)
 {
-	const struct kind *kind = argc == 3 ? find_kind(argv[1]) : NULL;
-
-	if (!kind) {
-		fprintf(stderr, "usage: iterate KIND STEPS\n");
-		return 2;
-	}
-	steps = strtoul(argv[2], NULL, 10);
-	MPI_Init(&argc, &argv);
-	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	own = (unsigned long)rank + 7;
-	make_grid();
+	tag_base = 1000 * (int)(kind - kinds);
+	memset(sums, 0, sizeof(sums));
+	uneven = false;
+	foreign = nr_slow = 0;
 	CALL(BARRIER, 0, MPI_Barrier(MPI_COMM_WORLD));
 	for (unsigned long step = 0; step < steps; step++) {
 		in_step = 0;
@@ -415,6 +412,29 @@ int main(int argc, char **argv)
 	}
 	CALL(BARRIER, 0, MPI_Barrier(MPI_COMM_WORLD));
 	put_truth(kind->name);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3 || argc % 2 == 0) {
+		fprintf(stderr, "usage: iterate KIND STEPS [KIND STEPS ...]\n");
+		return 2;
+	}
+	for (int i = 1; i < argc; i += 2) {
+		if (!find_kind(argv[i])) {
+			fprintf(stderr, "iterate: no kind '%s'\n", argv[i]);
+			return 2;
+		}
+	}
+	MPI_Init(NULL, NULL);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	own = (unsigned long)rank + 7;
+	make_grid();
+	for (int i = 1; i < argc; i += 2) {
+		steps = strtoul(argv[i + 1], NULL, 10);
+		run(find_kind(argv[i]));
+	}
 	MPI_Finalize();
 	return 0;
 }

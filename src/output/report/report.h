@@ -44,6 +44,11 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options);
 int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
+/* Print iterations of loops, found in calls; -ENODATA: there are no calls. */
+int report_iterations_text(FILE *to, const struct trace *trace, const char *name,
+                           const struct report_options *options);
+int report_iterations_json(FILE *to, const struct trace *trace, const struct view_query *query);
+
 /* Print the calls below the table of an ordinary report, and in its JSON. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
 int report_calls_json(struct json_writer *json, const struct trace *trace,

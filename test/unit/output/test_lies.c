@@ -77,6 +77,8 @@ static void report_all(const struct trace *trace)
 	report_mpi_json(nowhere, trace, &options.query);
 	report_ranks_text(nowhere, trace, "x.atr", &options);
 	report_ranks_json(nowhere, trace, &options.query);
+	report_iterations_text(nowhere, trace, "x.atr", &options);
+	report_iterations_json(nowhere, trace, &options.query);
 }
 
 static void merge_both(const char *liar)

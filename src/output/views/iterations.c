@@ -1,0 +1,604 @@
+#include "output/views/iterations.h"
+
+#include "base/array.h"
+#include "output/views/call_events.h"
+#include "trace/call_sources.h"
+#include "trace/trace_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	AT_ONCE = 128,        /* threads; for more the calls are read again */
+	TIMES = 1 << 14,      /* of a thread's latest calls */
+	LEAST_ITERATIONS = 8, /* of a phase */
+	MOST_PHASES = 4096,
+	ROW = 32,          /* iterations of another kind in a row are a new phase … */
+	MOST_SPLITS = 8,   /* … so often */
+	MOST_UNIT = 16384, /* calls of an iteration that is a unit */
+};
+
+/* An iteration with its times. */
+struct timed {
+	struct segment_iteration of;
+	uint64_t begin, end;
+};
+
+struct thread_level {
+	struct iteration_phase *phase; /* NULL: none yet */
+	uint32_t number;               /* of the segmenter's phase, from 1 */
+	uint8_t usual;                 /* kind that had a row, + 1 */
+	unsigned splits;
+	uint64_t upper_to; /* up to this call the loop around it has iterations, or may have */
+	struct timed last; /* iteration */
+	struct iteration_phase *loose; /* its iterations belong to this phase or to the next one */
+	struct timed begun[ROW];       /* of another kind than the usual one */
+	unsigned nr_begun;
+};
+
+struct thread_state {
+	struct iterations *of;
+	uint32_t thread;
+	int32_t rank;
+	uint64_t start, end; /* of the time that is shown */
+	struct segmenter *segmenter;
+	struct map64 numbers;
+	uint64_t nr;
+	uint64_t times[TIMES]; /* a ring */
+	struct thread_level levels[SEGMENT_LEVELS];
+	int err;
+};
+
+/* --- one phase ----------------------------------------------------------------------------------
+ */
+
+static const struct iteration_kind *main_kind(const struct iteration_phase *phase)
+{
+	const struct iteration_kind *most = phase->kinds;
+
+	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
+		if (phase->kinds[i].iterations > most->iterations)
+			most = &phase->kinds[i];
+	return most;
+}
+
+uint64_t iteration_calls(const struct iteration_phase *phase)
+{
+	const struct iteration_kind *most = main_kind(phase);
+
+	return most->iterations ? (most->calls + most->iterations / 2) / most->iterations : 0;
+}
+
+uint32_t iteration_kinds(const struct iteration_phase *phase)
+{
+	uint32_t nr = 0;
+
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
+		nr += phase->kinds[i].iterations != 0;
+	return nr;
+}
+
+uint64_t iteration_slow(const struct iteration_phase *phase)
+{
+	return durations_above(&phase->durations, 2 * durations_quantile(&phase->durations, 0.5));
+}
+
+static unsigned bin_of(const struct thread_state *state, uint64_t time)
+{
+	uint64_t whole = state->end - state->start, at;
+
+	if (time < state->start || !whole)
+		return 0;
+	at = (uint64_t)((double)(time - state->start) / (double)whole * ITERATION_BINS);
+	return at < ITERATION_BINS ? (unsigned)at : ITERATION_BINS - 1;
+}
+
+static void add_iteration(const struct thread_state *state, struct iteration_phase *phase,
+                          const struct timed *iteration)
+{
+	uint64_t time = iteration->end - iteration->begin;
+	struct iteration_kind *kind = &phase->kinds[iteration->of.kind];
+	unsigned bin = bin_of(state, iteration->begin);
+
+	if (!phase->durations.nr) {
+		phase->from = iteration->begin;
+		phase->first_call = iteration->of.begin;
+		phase->first_ordinal = iteration->of.ordinal;
+	}
+	phase->to = iteration->end;
+	phase->end_call = iteration->of.end;
+	phase->last_ordinal = iteration->of.ordinal;
+	durations_add(&phase->durations, time);
+	kind->iterations++;
+	kind->calls += iteration->of.end - iteration->of.begin;
+	phase->line[bin].nr++;
+	phase->line[bin].sum += time;
+}
+
+static void merge_phases(struct iteration_phase *phase, const struct iteration_phase *from)
+{
+	if (!phase->durations.nr) {
+		phase->from = from->from;
+		phase->first_call = from->first_call;
+		phase->first_ordinal = from->first_ordinal;
+	}
+	phase->to = from->to;
+	phase->end_call = from->end_call;
+	phase->last_ordinal = from->last_ordinal;
+	durations_merge(&phase->durations, &from->durations);
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
+		phase->kinds[i].iterations += from->kinds[i].iterations;
+		phase->kinds[i].calls += from->kinds[i].calls;
+	}
+	for (unsigned i = 0; i < ITERATION_BINS; i++) {
+		phase->line[i].nr += from->line[i].nr;
+		phase->line[i].sum += from->line[i].sum;
+	}
+}
+
+/* --- the phases of a level ----------------------------------------------------------------------
+ */
+
+/* Adds a phase to the list. Returns NULL where there is no room. */
+static struct iteration_phase *add_phase(struct thread_state *state)
+{
+	struct iterations *of = state->of;
+	struct iteration_phase *phase;
+
+	if (of->nr == MOST_PHASES) {
+		of->left_out++;
+		return NULL;
+	}
+	phase = malloc(sizeof(*phase));
+	if (phase && !ARRAY_ADD(of->phases, of->nr, phase))
+		return phase;
+	free(phase);
+	state->err = -ENOMEM;
+	return NULL;
+}
+
+/* Begins another phase, in the memory of the one before if that was none. */
+static struct iteration_phase *new_phase(struct thread_state *state, struct thread_level *level)
+{
+	if (!level->phase || level->phase->durations.nr >= LEAST_ITERATIONS)
+		level->phase = add_phase(state);
+	if (level->phase)
+		*level->phase = (struct iteration_phase){
+			.thread = state->thread,
+			.rank = state->rank,
+			.level = (uint32_t)(level - state->levels),
+		};
+	return level->phase;
+}
+
+/* Iterations of another kind than the usual one were few: they belong to its phase. */
+static void add_begun(struct thread_state *state, struct thread_level *level)
+{
+	for (unsigned i = 0; i < level->nr_begun && level->phase; i++)
+		add_iteration(state, level->phase, &level->begun[i]);
+	level->nr_begun = 0;
+}
+
+/* Loose iterations belong to the phase. */
+static void add_loose(struct thread_level *level)
+{
+	if (!level->loose || !level->loose->durations.nr)
+		return;
+	if (level->phase)
+		merge_phases(level->phase, level->loose);
+	level->loose->durations.nr = 0;
+}
+
+static void begin_phase(struct thread_state *state, struct thread_level *level, uint32_t number)
+{
+	add_begun(state, level);
+	level->usual = 0;
+	level->splits = 0;
+	level->upper_to = 0;
+	level->number = number;
+	new_phase(state, level);
+	add_loose(level);
+}
+
+/* Many iterations of one kind in a row: with the same anchors it is another loop from now on. */
+static void end_row(struct thread_state *state, struct thread_level *level, uint8_t usual)
+{
+	bool is_same = !level->phase || level->phase->durations.nr < LEAST_ITERATIONS ||
+	               main_kind(level->phase) == &level->phase->kinds[usual - 1];
+
+	level->usual = usual;
+	if (!is_same && level->splits++ < MOST_SPLITS)
+		new_phase(state, level);
+	add_begun(state, level);
+}
+
+static void add_to_level(struct thread_state *state, struct thread_level *level,
+                         const struct timed *iteration)
+{
+	uint8_t usual = (uint8_t)(iteration->of.kind + 1);
+
+	if (level->usual == usual || iteration->of.begin < level->upper_to ||
+	    iteration->of.row > ROW) {
+		add_begun(state, level);
+		if (level->phase)
+			add_iteration(state, level->phase, iteration);
+		return;
+	}
+	if (iteration->of.row == 1)
+		add_begun(state, level);
+	level->begun[level->nr_begun++] = *iteration;
+	if (level->nr_begun == ROW)
+		end_row(state, level, usual);
+}
+
+static void add_to_loose(struct thread_state *state, struct thread_level *level,
+                         const struct timed *iteration)
+{
+	if (!level->loose)
+		level->loose = calloc(1, sizeof(*level->loose));
+	if (!level->loose) {
+		state->err = -ENOMEM;
+		return;
+	}
+	if (!level->loose->durations.nr)
+		*level->loose = (struct iteration_phase){
+			.thread = state->thread,
+			.rank = state->rank,
+			.level = (uint32_t)(level - state->levels),
+		};
+	add_iteration(state, level->loose, iteration);
+}
+
+/* Phases of a level that were told apart are one if they are inner loops of the next level's. */
+static void join_phases(struct thread_state *state, unsigned number, uint64_t from)
+{
+	struct thread_level *level = &state->levels[number];
+	struct iterations *of = state->of;
+	struct iteration_phase *first = NULL;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < of->nr; i++) {
+		struct iteration_phase *phase = of->phases[i];
+		bool joins = phase->thread == state->thread && phase->level == number &&
+		             phase->from >= from && phase->durations.nr;
+
+		if (joins && first) {
+			merge_phases(first, phase);
+			if (level->phase == phase)
+				level->phase = first;
+			free(phase);
+			continue;
+		}
+		if (joins)
+			first = phase;
+		of->phases[nr++] = phase;
+	}
+	of->nr = nr;
+}
+
+/* The level below has an inner loop of these iterations, and of those that will follow soon. */
+static void note_upper(struct thread_state *state, const struct timed *iteration)
+{
+	unsigned number = iteration->of.level, below = number - 1;
+	struct thread_level *level = &state->levels[number];
+	struct thread_level *inner = &state->levels[below];
+
+	if (!inner->upper_to && inner->splits)
+		join_phases(state, below, iteration->begin);
+	inner->upper_to = iteration->of.end + 8 * (iteration->of.end - iteration->of.begin);
+	if (level->phase)
+		level->phase->is_outer = segmenter_is_inner(state->segmenter, below) &&
+		                         (!below || (inner->phase && inner->phase->is_outer));
+}
+
+/* --- iterations of a thread ---------------------------------------------------------------------
+ */
+
+/* Returns when a call was entered; of those long ago only where iterations begin or end. */
+static uint64_t time_of(const struct thread_state *state, uint64_t event)
+{
+	if (state->nr - event <= TIMES)
+		return state->times[event % TIMES];
+	for (unsigned i = 0; i < SEGMENT_LEVELS; i++) {
+		const struct timed *last = &state->levels[i].last;
+
+		if (last->of.end == event)
+			return last->end;
+		if (last->of.begin == event)
+			return last->begin;
+	}
+	return 0;
+}
+
+static void take_iteration(void *arg, const struct segment_iteration *of)
+{
+	struct thread_state *state = arg;
+	struct thread_level *level = &state->levels[of->level];
+	struct timed iteration = {*of, time_of(state, of->begin), time_of(state, of->end)};
+
+	if (!iteration.begin || iteration.end < iteration.begin)
+		iteration.begin = iteration.end;
+	if (level->number != of->phase)
+		begin_phase(state, level, of->phase);
+	level->last = iteration;
+	if (of->is_loose) {
+		add_begun(state, level);
+		add_to_loose(state, level, &iteration);
+	} else {
+		add_loose(level);
+		add_to_level(state, level, &iteration);
+	}
+	if (of->level)
+		note_upper(state, &iteration);
+}
+
+static void put_event(struct thread_state *state, uint64_t time, uint16_t event, bool wide)
+{
+	state->times[state->nr++ % TIMES] = time;
+	segmenter_put(state->segmenter, event, wide);
+}
+
+static void end_thread(struct thread_state *state)
+{
+	for (unsigned i = 0; i < SEGMENT_LEVELS; i++) {
+		add_begun(state, &state->levels[i]);
+		add_loose(&state->levels[i]);
+	}
+}
+
+static void state_free(struct thread_state *state)
+{
+	if (!state)
+		return;
+	for (unsigned i = 0; i < SEGMENT_LEVELS; i++)
+		free(state->levels[i].loose);
+	map64_fini(&state->numbers);
+	free(state->segmenter);
+	free(state);
+}
+
+static struct thread_state *state_new(struct iterations *of, const struct trace *trace,
+                                      uint32_t thread)
+{
+	struct thread_state *state = calloc(1, sizeof(*state));
+	void *memory = aligned_alloc(16, (segmenter_bytes() + 15) / 16 * 16);
+
+	if (!state || !memory) {
+		free(state);
+		free(memory);
+		return NULL;
+	}
+	state->of = of;
+	state->thread = thread;
+	state->rank = trace_rank(trace, thread);
+	state->segmenter = segmenter_init(memory, false, take_iteration, state);
+	return state;
+}
+
+/* --- all threads --------------------------------------------------------------------------------
+ */
+
+/* One reading of the calls, for some of the threads. */
+struct reading {
+	struct iterations *of;
+	const struct trace *trace;
+	const struct selection *selection;
+	struct call_regions regions;
+	struct thread_state **states; /* by thread */
+	bool *done;
+	uint32_t nr_threads, nr_states;
+	bool more; /* threads were left for another reading */
+};
+
+/* Returns NULL without an error if the thread is for another reading. */
+static struct thread_state *state_of(struct reading *reading, uint32_t thread, int *err)
+{
+	struct thread_state *state;
+
+	if (thread >= reading->nr_threads || reading->done[thread])
+		return NULL;
+	if (reading->states[thread])
+		return reading->states[thread];
+	if (reading->nr_states == AT_ONCE) {
+		reading->more = true;
+		return NULL;
+	}
+	state = state_new(reading->of, reading->trace, thread);
+	if (!state) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	state->start = selection_start(trace_run(reading->trace), reading->selection);
+	state->end = selection_end(trace_run(reading->trace), reading->selection);
+	reading->nr_states++;
+	return reading->states[thread] = state;
+}
+
+static int take_call(struct reading *reading, const struct call *call)
+{
+	struct thread_state *state;
+	int err = 0, event;
+
+	if (!selection_has_call(reading->selection, call) || call->enter < reading->of->from ||
+	    call->leave > reading->of->to)
+		return 0;
+	state = state_of(reading, call->thread, &err);
+	if (!state)
+		return err;
+	reading->of->calls++;
+	event = call_event(&reading->regions, &state->numbers, call);
+	if (event > 0)
+		put_event(state, call->enter, (uint16_t)event,
+		          call_is_wide(&reading->regions, call));
+	return event < 0 ? event : state->err;
+}
+
+static int read_calls(struct reading *reading)
+{
+	struct call_walk *walk = call_walk_new(reading->trace);
+	struct trace_call call;
+	int got, err = 0;
+
+	if (!walk)
+		return -errno;
+	while (!err && (got = call_walk_next(walk, &call)) == 1)
+		err = take_call(reading, &call.call);
+	call_walk_free(walk);
+	return err ? err : got;
+}
+
+static void end_threads(struct reading *reading)
+{
+	for (uint32_t i = 0; i < reading->nr_threads; i++) {
+		struct thread_state *state = reading->states[i];
+
+		if (!state)
+			continue;
+		end_thread(state);
+		state_free(state);
+		reading->states[i] = NULL;
+		reading->done[i] = true;
+	}
+	reading->nr_states = 0;
+}
+
+static int read_threads(struct reading *reading)
+{
+	int err = call_regions_init(&reading->regions, reading->trace);
+
+	reading->nr_threads = trace_nr(reading->trace, TRACE_THREADS);
+	reading->states = calloc(reading->nr_threads + 1UL, sizeof(*reading->states));
+	reading->done = calloc(reading->nr_threads + 1UL, sizeof(*reading->done));
+	if (!reading->states || !reading->done)
+		err = -ENOMEM;
+	do {
+		reading->more = false;
+		if (!err)
+			err = read_calls(reading);
+		if (reading->states && reading->done)
+			end_threads(reading);
+	} while (!err && reading->more);
+	call_regions_fini(&reading->regions);
+	free(reading->states);
+	free(reading->done);
+	return err;
+}
+
+/* --- what is shown ------------------------------------------------------------------------------
+ */
+
+/* These policies leave what is complete in itself: other classes, and calls around those dropped.
+ */
+static bool leaves_loops(uint32_t policy)
+{
+	return policy == TRACE_POLICY_CLASS || policy == TRACE_POLICY_DEPTH;
+}
+
+/* Where any calls of a kind were dropped, only the time is looked at in which none was. */
+static void find_complete(struct iterations *iterations, const struct trace *trace)
+{
+	const struct trace_event *kind;
+	const struct trace_instrument *instrument;
+
+	iterations->to = UINT64_MAX;
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++) {
+		kind = trace_kind(trace, instrument->event);
+		if (!kind || kind->unit != TRACE_CALLS)
+			continue;
+		iterations->seen += kind->taken;
+		iterations->stored += kind->stored;
+		if (kind->stored >= kind->taken || leaves_loops(instrument->policy))
+			continue;
+		if (instrument->from > iterations->from)
+			iterations->from = instrument->from;
+		if (instrument->to < iterations->to)
+			iterations->to = instrument->to;
+	}
+}
+
+/* Drops what has too few iterations for a loop. */
+static void drop_small(struct iterations *iterations)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < iterations->nr; i++) {
+		if (iterations->phases[i]->durations.nr >= LEAST_ITERATIONS)
+			iterations->phases[nr++] = iterations->phases[i];
+		else
+			free(iterations->phases[i]);
+	}
+	iterations->nr = nr;
+}
+
+static int compare_phases(const void *a, const void *b)
+{
+	const struct iteration_phase *x = *(struct iteration_phase *const *)a;
+	const struct iteration_phase *y = *(struct iteration_phase *const *)b;
+
+	return ORDER(x->rank, y->rank) ?: ORDER(x->thread, y->thread) ?: ORDER(x->from, y->from)
+	       ?: ORDER(y->level, x->level);
+}
+
+static uint64_t common_calls(const struct iteration_phase *a, const struct iteration_phase *b)
+{
+	uint64_t first = a->first_call > b->first_call ? a->first_call : b->first_call;
+	uint64_t end = a->end_call < b->end_call ? a->end_call : b->end_call;
+
+	return a->thread == b->thread && end > first ? end - first : 0;
+}
+
+/* Whether units of upper levels have at least half of a phase's calls. */
+static bool is_covered(const struct iterations *iterations, const struct iteration_phase *phase)
+{
+	uint64_t covered = 0;
+
+	for (uint32_t i = 0; i < iterations->nr; i++) {
+		const struct iteration_phase *unit = iterations->phases[i];
+
+		if (unit->unit && unit->level > phase->level)
+			covered += common_calls(unit, phase);
+	}
+	return covered && 2 * covered >= phase->end_call - phase->first_call;
+}
+
+/* Units are the loops around all inner loops, and those that are in no other. */
+static void choose_units(struct iterations *iterations)
+{
+	for (unsigned level = SEGMENT_LEVELS; level-- > 0;) {
+		for (uint32_t i = 0; i < iterations->nr; i++) {
+			struct iteration_phase *phase = iterations->phases[i];
+
+			if (phase->level == level && (!level || phase->is_outer) &&
+			    iteration_calls(phase) <= MOST_UNIT)
+				phase->unit = !is_covered(iterations, phase);
+		}
+	}
+}
+
+int iterations_init(struct iterations *iterations, const struct trace *trace,
+                    const struct view_query *query)
+{
+	struct reading reading = {iterations, trace, query->selection};
+	int err;
+
+	*iterations = (struct iterations){0};
+	if (!trace_has_calls(trace))
+		return -ENODATA;
+	find_complete(iterations, trace);
+	err = read_threads(&reading);
+	if (err)
+		return err;
+	drop_small(iterations);
+	ARRAY_SORT(iterations->phases, iterations->nr, compare_phases);
+	choose_units(iterations);
+	return 0;
+}
+
+void iterations_fini(struct iterations *iterations)
+{
+	for (uint32_t i = 0; i < iterations->nr; i++)
+		free(iterations->phases[i]);
+	free(iterations->phases);
+	*iterations = (struct iterations){0};
+}
