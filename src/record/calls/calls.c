@@ -219,10 +219,13 @@ static void follow_floor(struct calls *calls)
 	set_timer(calls);
 }
 
-/* Each round gives the targets a new instant, because their clocks drift. */
+/*
+ * Each round gives the targets a new instant, because their clocks drift, and the floor, which
+ * falls when the recording is reset.
+ */
 static void want_moments(struct calls *calls)
 {
-	if (calls->put.config.policy != TRACE_POLICY_TIME || !calls->floor)
+	if (calls->put.config.policy != TRACE_POLICY_TIME)
 		return;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_want_moments(calls->processes[i], calls->floor);
