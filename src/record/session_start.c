@@ -29,6 +29,14 @@ static bool hurry_in_real_time(void)
 	return !sched_setscheduler(0, policy, &param);
 }
 
+/* -10, or one better than the target's nice value, which is ours. */
+static int better_nice(void)
+{
+	int nice = getpriority(PRIO_PROCESS, 0) - 1;
+
+	return nice < -10 ? nice : -10;
+}
+
 /* The recorder competes with its target: a high priority, else at least a short wait. */
 static void hurry(void)
 {
@@ -42,7 +50,7 @@ static void hurry(void)
 
 	if (hurry_in_real_time() || sched_getscheduler(0) != SCHED_OTHER)
 		return; /* where a higher priority is not permitted, the one it has is kept */
-	if (setpriority(PRIO_PROCESS, 0, -10))
+	if (setpriority(PRIO_PROCESS, 0, better_nice()))
 		syscall(SYS_sched_setattr, 0, &attr, 0);
 }
 
