@@ -6,9 +6,15 @@
 
 #include <sched.h>
 
-#define CALL_NS 60 /* that a call takes, recorded or not; measured: 40 to 66 */
+#define LEAST_TOLERANCE 4000 /* ns */
+#define CALL_NS         60   /* that a call takes, recorded or not; measured: 40 to 66 */
 #define USUAL_NS \
 	10000000 /* between two samples of a counter on a CPU that the program uses, at most */
+
+uint64_t in_step_tolerance(uint64_t price)
+{
+	return price / 6 > LEAST_TOLERANCE ? price / 6 : LEAST_TOLERANCE;
+}
 
 static void note_phases(const struct session *s, struct trace_run *run)
 {
@@ -33,15 +39,13 @@ static uint64_t calls_cost(const struct session *s)
  */
 static bool runs_on(const struct session *s, int cpu, uint64_t now)
 {
+	unsigned c = sampler_cpu_index(s->sampler, cpu);
 	uint64_t period = s->config->events[0].unit == EVENT_NS
 	                          ? sampler_period(s->sampler, 0, 0, s->sampling.shift[0])
 	                          : USUAL_NS;
-	uint64_t recent = 2 * (SAMPLER_SLACK_NS + period);
 
-	for (unsigned c = 0; c < sampler_nr_cpus(s->sampler); c++)
-		if ((int)sampler_cpu(s->sampler, c) == cpu)
-			return s->sources[c].heard + recent > now;
-	return false;
+	return c < sampler_nr_cpus(s->sampler) &&
+	       s->sources[c].heard + 2 * (SAMPLER_SLACK_NS + period) > now;
 }
 
 void in_step_note_round(struct session *s)

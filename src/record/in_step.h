@@ -2,7 +2,15 @@
 #ifndef RECORD_IN_STEP_H
 #define RECORD_IN_STEP_H
 
+#include <stdint.h>
+
 struct session;
+
+/*
+ * Returns how many ns off the grid are not worth a restart, where a sample has this price: each ns
+ * costs as much as the sample takes longer, and the call is as inexact as samples are slow.
+ */
+uint64_t in_step_tolerance(uint64_t price);
 
 /* Writes both into the run of the session's tables. */
 void in_step_note(struct session *session);

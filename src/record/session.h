@@ -20,6 +20,7 @@
 #include "record/config.h"
 #include "record/watcher.h"
 #include "record/tasks/tasks.h"
+#include "record/pace.h"
 #include "record/wakers.h"
 #include "hmb/hmb.h"
 #include "perf/machine/cgroup.h"
@@ -112,7 +113,9 @@ struct session {
 	int refused_signal;
 	/* signal that ended the recording while the target executed its program; 0: none */
 	int early_signal;
-	char *beside;         /* name of the trace, if not the wanted one */
+	char *beside; /* name of the trace, if not the wanted one */
+	struct pace pace;
+	uint64_t tenth;       /* of a second of CLOCK_MONOTONIC, of the last tick */
 	unsigned ticks;       /* ticks so far */
 	unsigned nr_attached; /* attached processes that still live */
 	int attached_fd; /* readable when an attached process has ended; -1: none is attached */

@@ -90,6 +90,7 @@ void session_drain(struct session *s, bool all)
 	if (s->calls) /* whose threads must be known until they have been read */
 		s->tasks.kept = calls_drained(s->calls);
 	sampler_drain(s->sampler, all);
+	pace_note_fill(&s->pace, sampler_fill(s->sampler), sampler_now());
 	if (sampler_is_crowded(s->sampler))
 		wakers_wake(&s->wakers, s->sampler);
 	while (sampler_next(s->sampler, &record, &source)) {

@@ -13,6 +13,7 @@
 #define SOON          10 /* ticks */
 #define SELDOM        10
 #define SLACK_MS      ((int)(SAMPLER_SLACK_NS / 1000000))
+#define NAP_NS        12500000
 #define MOST_SWITCHES 2400
 #define MANY_ENDED    20 /* in a tick: to be woken by each costs more than naps do */
 
@@ -175,10 +176,8 @@ void session_pace(struct session *s)
 		wakers_wake(&s->wakers, s->sampler);
 }
 
-static void on_tick(struct session *s, int fd)
+static void tick(struct session *s)
 {
-	if (!wakers_expired(fd))
-		return;
 	if (s->started)
 		look_at_cost(s);
 	look_at_switches(s);
@@ -205,10 +204,15 @@ static void drain_calls(struct session *s)
 	s->guard.others_ns += overhead_guard_cpu_time() - before;
 }
 
-static void on_nap(struct session *s, int fd)
+/* A tick is the first wake-up of a tenth of a second. */
+static void on_pace(struct session *s, int fd)
 {
-	(void)s;
-	wakers_expired(fd);
+	uint64_t tenth = sampler_now() / PACE_LONGEST;
+
+	if (!wakers_expired(fd) || tenth == s->tenth)
+		return;
+	s->tenth = tenth;
+	tick(s);
 }
 
 static void on_start(struct session *s, int fd)
@@ -256,8 +260,7 @@ int session_open_loop(struct session *s)
 	int err = wakers_open(&s->wakers);
 	const struct session_listener listeners[] = {
 		{s->wakers.signal_fd, on_signals},
-		{s->wakers.tick_fd, on_tick},
-		{s->wakers.nap_fd, on_nap},
+		{s->wakers.pace_fd, on_pace},
 		{s->wakers.start_fd, on_start},
 		{s->wakers.end_fd, on_end},
 		{s->launch.pid ? s->launch.pidfd : -1, on_command},
@@ -268,6 +271,8 @@ int session_open_loop(struct session *s)
 
 	for (unsigned i = 0; !err && i < sizeof(listeners) / sizeof(*listeners); i++)
 		err = listen_to(s, &listeners[i]);
+	pace_begin(&s->pace, sampler_now());
+	s->tenth = s->pace.drained / PACE_LONGEST;
 	return err ? err : wakers_watch_rings(&s->wakers, s->sampler);
 }
 
@@ -284,13 +289,26 @@ static void on_readable(struct session *s, int fd)
  */
 static int wait_ms(const struct session *s)
 {
-	return sampler_is_crowded(s->sampler) ? SLACK_MS : stack_copy_wait(s);
+	return sampler_is_crowded(s->sampler) ? SLACK_MS : -1;
 }
 
-/* -1: never. */
-static int sooner(int ms, int other)
+static uint64_t sooner(uint64_t ns, uint64_t other)
 {
-	return ms < 0 || (other >= 0 && other < ms) ? other : ms;
+	return ns < other ? ns : other;
+}
+
+/* Chooses the next wake-up. steer: the longest interval at which timers are to be steered. */
+static void choose_wake_up(struct session *s, uint64_t steer)
+{
+	uint64_t interval = sooner(s->pace.interval, sooner(steer, stack_copy_wait(s)));
+	uint64_t now = sampler_now(), next;
+
+	if (s->wakers.naps)
+		interval = sooner(interval, NAP_NS);
+	next = pace_next(pace_interval(interval), sampler_grid(s->sampler), now);
+	/* One that is near stays, however long the interval is now. */
+	if (s->wakers.next <= now || next < s->wakers.next)
+		wakers_wake_at(&s->wakers, next);
 }
 
 static void end_sampling(struct session *s)
@@ -309,17 +327,17 @@ static void end_sampling(struct session *s)
 void session_loop(struct session *s)
 {
 	struct epoll_event events[16];
-	int look = -1;
 
+	choose_wake_up(s, PACE_LONGEST);
 	while (!s->over && !s->until_ended) {
-		int nr = epoll_wait(s->wakers.poll_fd, events, 16, sooner(wait_ms(s), look));
+		int nr = epoll_wait(s->wakers.poll_fd, events, 16, wait_ms(s));
 
 		for (int i = 0; i < nr; i++)
 			on_readable(s, events[i].data.fd);
 		session_drain(s, false);
 		stack_copy_follow(s);
 		drain_calls(s);
-		look = sampler_steer(s->sampler);
+		choose_wake_up(s, sampler_steer(s->sampler, s->pace.interval));
 		in_step_note_round(s);
 	}
 	end_sampling(s);

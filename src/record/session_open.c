@@ -1,3 +1,4 @@
+#include "record/in_step.h"
 #include "record/period.h"
 #include "record/memory_room.h"
 #include "record/session.h"
@@ -134,6 +135,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.nr_counters = s->sampling.nr_counters,
 		.in_step = config->in_step && (s->sampling.way == SAMPLER_CGROUP ||
 	                                       !config->command || adoption_wanted(config)),
+		.tolerance = in_step_tolerance(s->guard.price),
 		.spread = !config->period,
 		.exclude_idle = config->wide && !config->cgroup,
 		.ring_size = ring_size(s, cpu_list_count(&likely)),

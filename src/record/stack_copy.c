@@ -9,10 +9,11 @@
 #define CUT_SURE  8    /* cut at once: that is no chance any more */
 
 #define SOON_NS  1000000000 /* so long after the start it is asked often */
-#define OFTEN_MS 10
+#define OFTEN_NS 12500000
 
 /* A ring must hold the samples of so long: while the recorder is kept from a CPU, it fills. */
-#define ROOM_NS     10000000
+#define ROOM_NS 10000000
+_Static_assert(ROOM_NS >= 4 * PACE_SHORTEST, "a ring holds four of the shortest intervals");
 #define LEAST_HELD  3   /* samples, however seldom they come */
 #define RECORD_SIZE 512 /* of a sample beside its stack */
 
@@ -176,7 +177,7 @@ void stack_copy_follow(struct session *s)
 	*copy = (struct stack_copy){.since = now, .done = copy->done};
 }
 
-int stack_copy_wait(const struct session *s)
+uint64_t stack_copy_wait(const struct session *s)
 {
-	return may_grow(s) && sampler_now() - s->start < SOON_NS ? OFTEN_MS : -1;
+	return may_grow(s) && sampler_now() - s->start < SOON_NS ? OFTEN_NS : UINT64_MAX;
 }

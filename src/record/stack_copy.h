@@ -66,9 +66,9 @@ size_t stack_copy_ring(const struct session *session, size_t size, size_t most);
 void stack_copy_follow(struct session *session);
 
 /*
- * How many ms may pass until that is asked again; -1: any number. A program that will have deep
- * stacks has them soon, and of a short run each tenth of a second counts.
+ * How many ns may pass until that is asked again. A program that will have deep stacks has them
+ * soon, and of a short run each tenth of a second counts.
  */
-int stack_copy_wait(const struct session *session);
+uint64_t stack_copy_wait(const struct session *session);
 
 #endif

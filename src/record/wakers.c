@@ -7,9 +7,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define TICK_NS 100000000
-#define NAP_NS  10000000
-
 /* A blocked signal arrives even so, as where nohup asked not to be hung up on. */
 static bool is_ignored(int signal)
 {
@@ -62,26 +59,12 @@ static struct timespec time_of(uint64_t ns)
 	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 }
 
-/* First after so long, and then again and again. 0: never. */
-static int set_timer(int fd, uint64_t first, uint64_t interval)
+/* flags: TFD_TIMER_ABSTIME or none. 0: never. */
+static int set_timer(int fd, int flags, uint64_t time)
 {
-	const struct itimerspec timer = {time_of(interval), time_of(first)};
+	const struct itimerspec timer = {.it_value = time_of(time)};
 
-	return timerfd_settime(fd, 0, &timer, NULL) ? -errno : 0;
-}
-
-/*
- * At multiples of the interval: the recorders of all ranks then interrupt their program at the same
- * time, and samples move to the grid of a new second as it begins. The first time is not at once:
- * there would be nothing to see yet.
- */
-static int set_aligned_timer(int fd, uint64_t interval)
-{
-	uint64_t soonest = sampler_now() + interval / 10;
-	const struct itimerspec timer = {time_of(interval),
-	                                 time_of(soonest - soonest % interval + interval)};
-
-	return timerfd_settime(fd, TFD_TIMER_ABSTIME, &timer, NULL) ? -errno : 0;
+	return timerfd_settime(fd, flags, &timer, NULL) ? -errno : 0;
 }
 
 static int open_timer(int *fd)
@@ -97,24 +80,29 @@ int wakers_open(struct wakers *w)
 	w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll_fd < 0)
 		return -errno;
-	err = open_timer(&w->tick_fd);
-	if (!err)
-		err = set_aligned_timer(w->tick_fd, TICK_NS);
-	if (!err)
-		err = open_timer(&w->nap_fd);
+	err = open_timer(&w->pace_fd);
 	if (!err)
 		err = open_timer(&w->start_fd);
 	return err ? err : open_timer(&w->end_fd);
 }
 
+int wakers_wake_at(struct wakers *w, uint64_t time)
+{
+	int err = time == w->next ? 0 : set_timer(w->pace_fd, TFD_TIMER_ABSTIME, time);
+
+	if (!err)
+		w->next = time;
+	return err;
+}
+
 int wakers_start_after(struct wakers *w, uint64_t delay)
 {
-	return set_timer(w->start_fd, delay, 0);
+	return set_timer(w->start_fd, 0, delay);
 }
 
 int wakers_end_after(struct wakers *w, uint64_t duration)
 {
-	return set_timer(w->end_fd, duration, 0);
+	return set_timer(w->end_fd, 0, duration);
 }
 
 uint64_t wakers_starts_in(const struct wakers *w)
@@ -128,7 +116,7 @@ uint64_t wakers_starts_in(const struct wakers *w)
 
 void wakers_nap(struct wakers *w, const struct sampler *sampler)
 {
-	if (w->naps || set_timer(w->nap_fd, NAP_NS, NAP_NS))
+	if (w->naps)
 		return;
 	for (unsigned i = 0; sampler_poll_fd(sampler, i) >= 0; i++)
 		epoll_ctl(w->poll_fd, EPOLL_CTL_DEL, sampler_poll_fd(sampler, i), NULL);
@@ -139,7 +127,6 @@ void wakers_wake(struct wakers *w, const struct sampler *sampler)
 {
 	if (!w->naps || wakers_watch_rings(w, sampler))
 		return;
-	set_timer(w->nap_fd, 0, 0);
 	w->naps = false;
 }
 

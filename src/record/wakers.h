@@ -1,10 +1,10 @@
 /*
- * The events that wake the recorder: signals, ticks, the start and the end of sampling, filling
- * rings, and other descriptors that it watches.
+ * The events that wake the recorder: signals, its own timer (pace.h), the start and the end of
+ * sampling, rings that are half full, and other descriptors that it watches.
  *
  * The kernel also wakes a process that waits for a ring whenever a task with inherited events ends,
- * each time without need. So while many tasks end, the recorder does not wait for rings but sleeps
- * for short times.
+ * each time without need. So while many tasks end, the recorder does not wait for rings, and its
+ * timer must be short.
  */
 #ifndef RECORD_WAKERS_H
 #define RECORD_WAKERS_H
@@ -14,21 +14,25 @@
 struct wakers {
 	int poll_fd;          /* an epoll of the others, whose data are their descriptors */
 	int signal_fd;        /* signals that are ours to handle */
-	int tick_fd, nap_fd;  /* timers: ten times a second; every 10 ms while it naps */
+	int pace_fd;          /* a timer that expires at `next` */
+	uint64_t next;        /* ns; 0: never */
 	int start_fd, end_fd; /* timers, of sampling */
 	bool naps;            /* rings do not wake it */
 };
 
 /* Blocks signals, for good, and lets signal_fd tell of them. 0 or -errno. */
 int wakers_open_signals(struct wakers *wakers);
-/* Opens the others, which are not watched yet; ticks begin. 0 or -errno. */
+/* Opens the others, which are not watched yet. 0 or -errno. */
 int wakers_open(struct wakers *wakers);
 
 /* Lets this wake, too; -1: nothing. It stays the caller's. 0 or -errno. */
 int wakers_watch(struct wakers *wakers, int fd);
 int wakers_watch_rings(struct wakers *wakers, const struct sampler *sampler);
 
-/* From now on it naps; or rings wake it. */
+/* Wakes the recorder at this time instead of the one before. 0 or -errno. */
+int wakers_wake_at(struct wakers *wakers, uint64_t time);
+
+/* From now on rings do not wake it; or they do. */
 void wakers_nap(struct wakers *wakers, const struct sampler *sampler);
 void wakers_wake(struct wakers *wakers, const struct sampler *sampler);
 

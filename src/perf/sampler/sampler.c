@@ -38,6 +38,19 @@ unsigned sampler_cpu(const struct sampler *sampler, unsigned index)
 	return (unsigned)sampler->cpus[index];
 }
 
+static int compare_cpus(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+unsigned sampler_cpu_index(const struct sampler *sampler, int cpu)
+{
+	const int *found =
+		bsearch(&cpu, sampler->cpus, sampler->nr_cpus, sizeof(cpu), compare_cpus);
+
+	return found ? (unsigned)(found - sampler->cpus) : sampler->nr_cpus;
+}
+
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index)
 {
 	return sampler->events[event].base_period[cpu_index];
@@ -350,6 +363,20 @@ bool sampler_is_crowded(const struct sampler *sampler)
 		if (ring_fill(&sampler->rings[i].ring) > sampler->rings[i].ring.size / 8 * 3)
 			return true;
 	return false;
+}
+
+double sampler_fill(const struct sampler *sampler)
+{
+	double most = 0;
+
+	for (unsigned c = 0; c < sampler->nr_cpus; c++) {
+		const struct ring *ring =
+			&sampler->rings[ring_index(sampler, RING_SAMPLES, c)].ring;
+		double fill = (double)ring_fill(ring) / (double)ring->size;
+
+		most = fill > most ? fill : most;
+	}
+	return most;
 }
 
 /* Returns the step that was in force for this event at a time. */

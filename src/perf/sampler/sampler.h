@@ -62,6 +62,7 @@ struct sampler_config {
 	const struct event *events;
 	unsigned nr_events;
 	uint64_t base_period[SAMPLER_MAX_EVENTS];
+	uint64_t tolerance; /* in_step: ns off the grid that are not worth a restart */
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
 	bool in_step; /* keep the timers of all CPUs on one grid, where that is possible */
 	/* Else: let the CPUs' periods differ by a few per cent, where an event has no own. */
@@ -124,6 +125,8 @@ unsigned sampler_nr_cpus(const struct sampler *sampler);
 /* Returns the number of CPUs on which samples are taken. */
 unsigned sampler_nr_sampled(const struct sampler *sampler);
 unsigned sampler_cpu(const struct sampler *sampler, unsigned index); /* its number */
+/* Returns the index of a CPU, or sampler_nr_cpus() if it has none. */
+unsigned sampler_cpu_index(const struct sampler *sampler, int cpu);
 uint64_t sampler_base_period(const struct sampler *sampler, unsigned event, unsigned cpu_index);
 /*
  * Whether the event has a base period so small that programs may repeat themselves after as many
@@ -170,9 +173,12 @@ unsigned sampler_slowest(const struct sampler *sampler, unsigned event);
 
 /*
  * Restarts timers that are off the grid, as the samples so far tell. Call it after a drain, before
- * the recorder sleeps. Returns the ms after which to look again; -1: any time. It may take 10 ms.
+ * the recorder sleeps. It takes no longer than `most` ns, but for one period and at most 10 ms.
+ * Returns the ns after which to call it again; UINT64_MAX: any time.
  */
-int sampler_steer(struct sampler *sampler);
+uint64_t sampler_steer(struct sampler *sampler, uint64_t most);
+/* Returns the ns from one instant of the grid to the next at shift 0; 0: there is no grid. */
+uint64_t sampler_grid(const struct sampler *sampler);
 
 /*
  * SAMPLER_LADDER: opens events of their own for tasks that exist, which are to replace those that
@@ -224,6 +230,9 @@ int sampler_poll_fd(const struct sampler *sampler, unsigned i);
  * long for that.
  */
 bool sampler_is_crowded(const struct sampler *sampler);
+
+/* Returns how much of the fullest ring for samples was used as the last drain began, 0 to 1. */
+double sampler_fill(const struct sampler *sampler);
 
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */
 void sampler_drain(struct sampler *sampler, bool all);

@@ -284,7 +284,7 @@ static int allocate(struct sampler *s, const struct sampler_config *config, unsi
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
 	s->wrapped = aligned_alloc(8, RING_WRAPPED_SIZE);
 	s->nr_events = config->nr_events;
-	if (can_steer(config) && sampler_open_steering(s))
+	if (can_steer(config) && sampler_open_steering(s, config->tolerance))
 		return -ENOMEM;
 	if (!s->ids || !s->side_fds || !s->code_fds || !s->owner_fds || !s->rings || !s->wrapped)
 		return -ENOMEM;

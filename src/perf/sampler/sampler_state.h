@@ -180,8 +180,11 @@ size_t sampler_counter_fds(const struct sampler *s);
 /* Reads an event that was opened with RECORD_COUNTS. */
 int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *reading);
 
-/* Prepares to keep the timers of clocks on the grid. Returns 0 or -ENOMEM. */
-int sampler_open_steering(struct sampler *s);
+/*
+ * Prepares to keep the timers of clocks on the grid, where this many ns off are not worth a
+ * restart. Returns 0 or -ENOMEM.
+ */
+int sampler_open_steering(struct sampler *s, uint64_t tolerance);
 void sampler_close_steering(struct sampler *s);
 /* Notes where on the grid a sample was taken. */
 void sampler_note_phase(struct sampler *s, const struct sampler_source *source,

@@ -22,16 +22,17 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define SPIN_NS     150000 /* before a call, for sleep is not exact */
-#define LATE_NS     2000   /* a call that is later would miss the grid */
-#define TRIES       4
-#define WORK_NS     10000000 /* at most, for rings fill meanwhile */
-#define AGAIN_MS    1
-#define RESULT_MS   3 /* a restart at 1 kHz and more has shown its result */
-#define LOOK_MS     20
-#define RECENT_NS   300000000 /* ago: a target whose latest sample is older does not run */
-#define FAR_NS      10000     /* off the grid */
-#define MOST_TIMERS 4096      /* of each event */
+#define LEAST_SPIN_NS 10000 /* before a call, for sleep is not exact */
+#define MOST_SPIN_NS  150000
+#define TRIES         4
+#define BUDGET_NS     10000000 /* CPU time for steering, and this share of the time beside it */
+#define BUDGET_SHARE  100
+#define WORK_NS       10000000 /* at most, for rings fill meanwhile */
+#define AGAIN_NS      1000000  /* as soon as rings have been emptied */
+#define LOOK_NS       25000000
+#define RECENT_NS     300000000 /* ago: a target whose latest sample is older does not run */
+#define FAR_NS        10000     /* off the grid */
+#define MOST_TIMERS   4096      /* of each event */
 
 /* Distances are counted in quarters of octaves: |distance| of 2^(n/4) ns and more. */
 #define NR_DISTANCES 160
@@ -42,7 +43,10 @@ struct restart {
 	int fd;
 	unsigned cpu; /* index of the timer's CPU */
 	bool from_own, in_time;
-	uint64_t took, usual; /* duration of the call, ns; usual 0: not known yet */
+	unsigned nr_calls, paid; /* paid: as many as there may be */
+	uint64_t late;           /* a call that is later by more ns would miss the grid */
+	uint64_t took, usual;    /* duration of the call, ns; usual 0: not known yet */
+	uint64_t spin;           /* ns before a call in which sleep may end */
 };
 
 struct steering {
@@ -55,12 +59,17 @@ struct steering {
 	struct pinned_threads *threads;
 	struct restart *begun; /* [cpu], by these threads; one more is being begun */
 	unsigned nr_begun;
-	uint64_t usual[2]; /* duration of calls by from_own */
+	uint64_t usual[2];  /* duration of calls by from_own */
+	uint64_t spin[2];   /* the same of what restart.spin is */
+	uint64_t tolerance; /* ns off the grid that are not worth a restart */
+	uint64_t began;     /* time of the first steering, ns */
+	uint64_t spent;     /* CPU time of all steering, ns */
+	unsigned first;     /* the timer whose turn is first, modulo their number */
 	uint64_t distances[NR_DISTANCES];
 	uint64_t restarts;
 };
 
-static int make_timers(struct sampler *s)
+static int make_timers(struct sampler *s, uint64_t tolerance)
 {
 	unsigned nr_places = s->way == SAMPLER_CGROUP ? s->nr_cpus : s->nr_targets;
 	struct steering *steering = s->steering;
@@ -75,7 +84,7 @@ static int make_timers(struct sampler *s)
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < nr; i++) {
-		timer_init(&steering->timers[i]);
+		timer_init(&steering->timers[i], tolerance);
 		if (s->way == SAMPLER_CGROUP)
 			steering->cpus[i] = (unsigned)(i % s->nr_cpus);
 	}
@@ -88,16 +97,18 @@ static void free_timers(struct steering *steering)
 	free(steering->cpus);
 }
 
-int sampler_open_steering(struct sampler *s)
+int sampler_open_steering(struct sampler *s, uint64_t tolerance)
 {
 	s->steering = calloc(1, sizeof(*s->steering));
-	if (!s->steering || make_timers(s))
+	if (!s->steering || make_timers(s, tolerance))
 		return -ENOMEM;
 	s->steering->samples = calloc(s->nr_cpus, sizeof(*s->steering->samples));
 	s->steering->begun = calloc(s->nr_cpus + 1, sizeof(*s->steering->begun));
 	s->steering->threads = pinned_threads_new(s->cpus, s->nr_cpus);
 	if (!s->steering->samples || !s->steering->begun || !s->steering->threads)
 		return -ENOMEM;
+	s->steering->tolerance = tolerance;
+	s->steering->spin[false] = s->steering->spin[true] = MOST_SPIN_NS;
 	/* Sleep is 50 us longer else. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	return 0;
@@ -119,7 +130,7 @@ void sampler_replace_timers(struct sampler *s)
 	if (!s->steering)
 		return;
 	free_timers(s->steering);
-	make_timers(s); /* without memory nothing is steered any more */
+	make_timers(s, s->steering->tolerance); /* without memory nothing is steered any more */
 }
 
 /* Returns an event's timer of a place: of a CPU or, with SAMPLER_LADDER, of a target. */
@@ -201,29 +212,43 @@ static void sleep_until(uint64_t time)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Returns the time then. */
-static uint64_t wait_until(uint64_t time)
+/* Spinning begins twice as early as sleep was late of late. */
+static void learn_spin(uint64_t *spin, uint64_t late)
 {
-	uint64_t now = sampler_now();
+	uint64_t wanted = LEAST_SPIN_NS + 2 * late;
 
-	if (time > now + SPIN_NS + SPIN_NS / 2)
-		sleep_until(time - SPIN_NS);
-	while ((now = sampler_now()) < time)
-		continue;
+	*spin = wanted > *spin ? wanted : *spin - (*spin - wanted) / 8;
+	if (*spin > MOST_SPIN_NS)
+		*spin = MOST_SPIN_NS;
+}
+
+/* Returns the time then. */
+static uint64_t wait_until(uint64_t time, uint64_t *spin)
+{
+	uint64_t now = sampler_now(), wake = time - *spin;
+
+	if (now + *spin / 2 < wake) {
+		sleep_until(wake);
+		now = sampler_now();
+		learn_spin(spin, now > wake ? now - wake : 0);
+	}
+	while (now < time)
+		now = sampler_now();
 	return now;
 }
 
-/* Calls for a restart at the right time. Returns by how much it was late, ns. */
-static uint64_t call_in_time(struct restart *restart)
+/* Returns whether a call for a restart took effect in time. */
+static bool call_in_time(struct restart *restart)
 {
 	uint64_t period = restart->grid.base << restart->grid.shift;
 	uint64_t call =
 		timer_call_time(restart->timer, &restart->grid, sampler_now(), restart->from_own);
-	uint64_t begin = wait_until(call);
+	uint64_t begin = wait_until(call, &restart->spin);
 
 	ioctl(restart->fd, PERF_EVENT_IOC_PERIOD, &period);
 	restart->took = sampler_now() - begin;
-	return begin - call;
+	return begin <= call + restart->late &&
+	       (!restart->usual || restart->took <= restart->usual + restart->late);
 }
 
 /*
@@ -234,9 +259,10 @@ static uint64_t call_in_time(struct restart *restart)
  */
 static void call_on_grid(struct restart *restart)
 {
-	for (unsigned i = 0; i < TRIES && !restart->in_time; i++)
-		restart->in_time = call_in_time(restart) <= LATE_NS &&
-		                   (!restart->usual || restart->took <= restart->usual + LATE_NS);
+	while (!restart->in_time && restart->nr_calls < restart->paid) {
+		restart->in_time = call_in_time(restart);
+		restart->nr_calls++;
+	}
 }
 
 /* Returns whether a thread of a CPU makes a call. */
@@ -253,6 +279,13 @@ static void call_there(void *arg)
 	call_on_grid(arg);
 }
 
+static void choose_caller(const struct sampler *s, struct restart *restart, bool from_own)
+{
+	restart->from_own = from_own;
+	restart->usual = s->steering->usual[from_own];
+	restart->spin = s->steering->spin[from_own];
+}
+
 /*
  * Calls from the timer's own CPU take effect at once, but stop the program there. So they are for
  * timers that calls from elsewhere have missed. The event of a thread then starts when this process
@@ -263,8 +296,7 @@ static bool begin_there(struct sampler *s, struct restart *restart, unsigned c)
 	if (!(s->runs_beside || s->way == SAMPLER_LADDER) || !timer_is_missed(restart->timer) ||
 	    is_busy(s->steering, c))
 		return false;
-	restart->from_own = true;
-	restart->usual = s->steering->usual[true];
+	choose_caller(s, restart, true);
 	return !pinned_threads_begin(s->steering->threads, c, call_there, restart);
 }
 
@@ -279,10 +311,11 @@ static void learn_usual(uint64_t *usual, uint64_t took)
 
 static void finish(struct sampler *s, struct restart *restart)
 {
-	s->steering->restarts++;
+	s->steering->spin[restart->from_own] = restart->spin;
+	s->steering->restarts += restart->nr_calls;
 	learn_usual(&s->steering->usual[restart->from_own], restart->took);
-	timer_restarted(restart->timer, &restart->grid, sampler_now(), restart->in_time,
-	                restart->from_own);
+	timer_restarted(restart->timer, &restart->grid, sampler_now(), restart->nr_calls,
+	                restart->in_time, restart->from_own);
 }
 
 static void begin_restart(struct sampler *s, unsigned c, const struct restart *wanted)
@@ -294,8 +327,7 @@ static void begin_restart(struct sampler *s, unsigned c, const struct restart *w
 		s->steering->nr_begun++;
 		return;
 	}
-	restart->from_own = s->cpus[c] == sched_getcpu();
-	restart->usual = s->steering->usual[restart->from_own];
+	choose_caller(s, restart, s->cpus[c] == sched_getcpu());
 	call_on_grid(restart);
 	finish(s, restart);
 }
@@ -323,11 +355,15 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned place)
 		.grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift),
 		.fd = *sampler_fd(s, event, event->rung, target, c),
 		.cpu = c,
+		.late = s->steering->tolerance / 2,
 	};
 
 	if (restart.fd < 0 || !event->is_clock || !is_off(s, &restart, c))
 		return false;
-	if (timer_may_restart(restart.timer))
+	restart.paid = timer_calls_paid(restart.timer);
+	if (restart.paid > TRIES)
+		restart.paid = TRIES;
+	if (restart.paid)
 		begin_restart(s, c, &restart);
 	return true;
 }
@@ -337,9 +373,12 @@ static unsigned steer_cpus(struct sampler *s, unsigned e, unsigned cpu, bool but
 {
 	unsigned nr_off = 0;
 
-	for (unsigned i = 0; i < s->steering->nr_places && sampler_now() < end; i++)
-		if ((*cpu_of(s, e, i) != cpu) == but)
-			nr_off += steer_one(s, e, i);
+	for (unsigned i = 0; i < s->steering->nr_places && sampler_now() < end; i++) {
+		unsigned place = (s->steering->first + i) % s->steering->nr_places;
+
+		if ((*cpu_of(s, e, place) != cpu) == but)
+			nr_off += steer_one(s, e, place);
+	}
 	return nr_off;
 }
 
@@ -357,19 +396,16 @@ static unsigned steer_event(struct sampler *s, unsigned e, unsigned last, uint64
 	return s->runs_beside ? nr_off + nr_last : nr_off;
 }
 
-/* Returns the index of the CPU that this thread runs on. */
-static unsigned own_cpu(const struct sampler *s)
+/* Whether steering has taken no more than its share of the time so far. */
+static bool may_spend(struct steering *steering, uint64_t now)
 {
-	unsigned own = 0;
-	int cpu = sched_getcpu();
-
-	while (own < s->nr_cpus && s->cpus[own] != cpu)
-		own++;
-	return own;
+	if (!steering->began)
+		steering->began = now;
+	return steering->spent <= BUDGET_NS + (now - steering->began) / BUDGET_SHARE;
 }
 
-/* Returns the ms in which samples pay for a restart of a timer. */
-static int paying_ms(const struct sampler *s)
+/* Returns the ns in which samples pay for a restart of a timer. */
+static uint64_t paying_ns(const struct sampler *s)
 {
 	uint64_t longest = 0;
 
@@ -380,16 +416,17 @@ static int paying_ms(const struct sampler *s)
 		if (event->is_clock && grid.base << grid.shift > longest)
 			longest = grid.base << grid.shift;
 	}
-	longest = longest < INT32_MAX ? longest * TIMER_PATIENCE / 1000000 : INT32_MAX;
-	return longest < LOOK_MS ? LOOK_MS : (int)longest;
+	longest = longest < UINT64_MAX / TIMER_PATIENCE ? longest * TIMER_PATIENCE : UINT64_MAX;
+	return longest < LOOK_NS ? LOOK_NS : longest;
 }
 
 /*
  * Returns whether each look at the timers moves one of them, which must then be restarted: it
  * belongs to a task that runs on this CPU otherwise.
  */
-static bool disturbs(const struct sampler *s, unsigned own)
+static bool disturbs(const struct sampler *s)
 {
+	unsigned own = sampler_cpu_index(s, sched_getcpu());
 	uint64_t since = sampler_now() - RECENT_NS;
 
 	for (unsigned e = 0; e < s->nr_events && !s->runs_beside; e++)
@@ -399,25 +436,40 @@ static bool disturbs(const struct sampler *s, unsigned own)
 	return false;
 }
 
-int sampler_steer(struct sampler *s)
+static unsigned steer_all(struct sampler *s, uint64_t end)
 {
-	unsigned nr_off = 0, own;
-	uint64_t end, before;
+	unsigned own = sampler_cpu_index(s, sched_getcpu()), nr_off = 0;
+	uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-	if (!s->steering)
-		return -1;
-	before = s->steering->restarts;
-	end = sampler_now() + WORK_NS;
-	own = own_cpu(s);
 	for (unsigned e = 0; e < s->nr_events; e++)
 		nr_off += steer_event(s, e, own, end);
-	if (!nr_off)
-		return -1;
-	if (disturbs(s, own))
-		return paying_ms(s);
-	if (sampler_now() >= end)
-		return AGAIN_MS;
-	return s->steering->restarts > before ? RESULT_MS : LOOK_MS;
+	s->steering->spent += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+	s->steering->first++;
+	return nr_off;
+}
+
+uint64_t sampler_steer(struct sampler *s, uint64_t most)
+{
+	uint64_t now = sampler_now(), end = now + (most < WORK_NS ? most : WORK_NS);
+
+	if (!s->steering || !s->steering->nr_places)
+		return UINT64_MAX;
+	if (!may_spend(s->steering, now))
+		return LOOK_NS;
+	if (!steer_all(s, end))
+		return UINT64_MAX;
+	if (disturbs(s))
+		return paying_ns(s);
+	return sampler_now() < end ? LOOK_NS : AGAIN_NS;
+}
+
+uint64_t sampler_grid(const struct sampler *s)
+{
+	unsigned e = 0;
+
+	while (e < s->nr_events && !s->events[e].is_clock)
+		e++;
+	return s->steering && e < s->nr_events ? s->events[e].base_period[0] : 0;
 }
 
 /* Returns the distance that this share of all samples does not exceed. */
@@ -449,14 +501,10 @@ static unsigned count_unsteered(const struct sampler *s)
 
 struct sampler_phases sampler_phases(const struct sampler *s)
 {
-	struct sampler_phases phases = {0};
-	unsigned e = 0;
+	struct sampler_phases phases = {.grid = sampler_grid(s)};
 
-	while (e < s->nr_events && !s->events[e].is_clock)
-		e++;
-	if (!s->steering || e == s->nr_events)
+	if (!phases.grid)
 		return phases;
-	phases.grid = s->events[e].base_period[0];
 	phases.median = quantile(s->steering, 0.5);
 	phases.p90 = quantile(s->steering, 0.9);
 	phases.restarts = s->steering->restarts;

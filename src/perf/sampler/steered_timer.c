@@ -13,9 +13,10 @@
 #define MOST_PATIENCE    (8 * TIMER_PATIENCE)
 #define STALE_NS         300000000 /* a CPU without samples for so long is idle */
 
-void timer_init(struct steered_timer *timer)
+void timer_init(struct steered_timer *timer, uint64_t tolerance)
 {
 	*timer = (struct steered_timer){
+		.tolerance = tolerance,
 		.patience = TIMER_PATIENCE,
 		.saved = MOST_SAVED,
 		.delays = {{.ns = FIRST_DELAY_NS}, {.ns = FIRST_DELAY_NS}},
@@ -135,7 +136,7 @@ static void note_success(struct steered_timer *timer, bool succeeded)
 static void learn(struct steered_timer *timer, int64_t distance)
 {
 	struct timer_delay *delay = &timer->delays[timer->from_own];
-	bool missed = away(distance) > TIMER_TOLERANCE_NS;
+	bool missed = away(distance) > timer->tolerance;
 
 	timer->learns = false;
 	note_miss(delay, missed);
@@ -160,12 +161,14 @@ bool timer_is_steady(struct steered_timer *timer, const struct grid *grid, uint6
 bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now)
 {
 	return timer_is_steady(timer, grid, now) &&
-	       away(grid_distance(grid, grid_epoch(grid, now), timer->phase)) > TIMER_TOLERANCE_NS;
+	       away(grid_distance(grid, grid_epoch(grid, now), timer->phase)) > timer->tolerance;
 }
 
-bool timer_may_restart(const struct steered_timer *timer)
+unsigned timer_calls_paid(const struct steered_timer *timer)
 {
-	return timer->saved >= timer->patience;
+	if (timer->saved < timer->patience)
+		return 0;
+	return 1 + (timer->saved - timer->patience) / TIMER_PATIENCE;
 }
 
 bool timer_is_missed(const struct steered_timer *timer)
@@ -190,11 +193,13 @@ void timer_lost(struct steered_timer *timer)
 }
 
 void timer_restarted(struct steered_timer *timer, const struct grid *grid, uint64_t now,
-                     bool in_time, bool from_own)
+                     unsigned nr_calls, bool in_time, bool from_own)
 {
+	unsigned price = timer->patience + (nr_calls - 1) * TIMER_PATIENCE;
+
 	timer_lost(timer);
 	timer->from_own = from_own;
 	timer->learns = in_time;
 	timer->epoch = grid_epoch(grid, now);
-	timer->saved -= timer->patience;
+	timer->saved -= price;
 }

@@ -10,10 +10,10 @@
  * of them. So the phase of a timer is the one that most of its samples have, and it has changed
  * when several samples in a row have none of it.
  *
- * A restart costs as much as a sample, and loses one. So each must be paid for by TIMER_PATIENCE
- * samples, and by more and more when several in a row have failed. Some are paid for in advance,
- * for what disturbs one often lasts no longer than that. The timer of a CPU that tasks leave often
- * is left alone: such a CPU is not coupled to others by spinning.
+ * A call for a restart costs as much as a sample, and loses one. So each must be paid for by
+ * TIMER_PATIENCE samples, and by more and more when several in a row have failed. Some are paid for
+ * in advance, for what disturbs one often lasts no longer than that. The timer of a CPU that tasks
+ * leave often is left alone: such a CPU is not coupled to others by spinning.
  */
 #ifndef PERF_SAMPLER_STEERED_TIMER_H
 #define PERF_SAMPLER_STEERED_TIMER_H
@@ -22,10 +22,10 @@
 
 #include <stdbool.h>
 
-#define TIMER_PATIENCE     50
-#define TIMER_TOLERANCE_NS 4000
+#define TIMER_PATIENCE 50
 
 struct steered_timer {
+	uint64_t tolerance; /* ns off the grid that are not worth a restart */
 	uint64_t period;    /* of the latest sample, ns */
 	uint64_t phase;     /* a time at which the timer would have its usual phase */
 	uint64_t latest;    /* time of the latest sample */
@@ -49,7 +49,7 @@ struct steered_timer {
 	uint64_t taken; /* samples in all */
 };
 
-void timer_init(struct steered_timer *timer);
+void timer_init(struct steered_timer *timer, uint64_t tolerance);
 
 /* Notes a sample. Returns how far it is off the grid, ns; negative: before its instant. */
 int64_t timer_note(struct steered_timer *timer, const struct grid *grid, uint64_t time);
@@ -70,8 +70,8 @@ bool timer_is_restless(const struct steered_timer *timer);
 bool timer_is_steady(struct steered_timer *timer, const struct grid *grid, uint64_t now);
 /* Returns whether the timer is off the grid and may be steered, if not now then soon. */
 bool timer_is_off(struct steered_timer *timer, const struct grid *grid, uint64_t now);
-/* Returns whether samples pay for a restart. */
-bool timer_may_restart(const struct steered_timer *timer);
+/* Returns how many calls for a restart samples pay for. */
+unsigned timer_calls_paid(const struct steered_timer *timer);
 
 /* Returns whether calls from other CPUs mostly missed the grid of late. */
 bool timer_is_missed(const struct steered_timer *timer);
@@ -82,9 +82,9 @@ bool timer_is_missed(const struct steered_timer *timer);
  */
 uint64_t timer_call_time(const struct steered_timer *timer, const struct grid *grid, uint64_t now,
                          bool from_own);
-/* Notes that the call was made: at that time, or not. */
+/* Notes that so many calls were made, and whether the last took effect at the right time. */
 void timer_restarted(struct steered_timer *timer, const struct grid *grid, uint64_t now,
-                     bool in_time, bool from_own);
+                     unsigned nr_calls, bool in_time, bool from_own);
 /* Notes that the timer was restarted for another reason, without regard to the grid. */
 void timer_lost(struct steered_timer *timer);
 

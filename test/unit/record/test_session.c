@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "record/session.h"
@@ -159,7 +158,7 @@ static uint64_t total_on(struct world *w, unsigned e, bool is_clock, enum sample
 
 	s->way = way;
 	s->started = true;
-	s->nr_targets = 1;
+	s->nr_targets = s->nr_first = 1;
 	s->ran_before = 1;
 	s->side_fds = sides;
 	s->events[0].fds = s->events[e].fds = fds;
@@ -288,7 +287,7 @@ static void lost_totals_of_tasks_are_counted(void **state)
 	int fds[NR_CPUS] = {counted(0, 0), counted(0, 0)};
 
 	s->counts_lost = true;
-	s->nr_targets = 1;
+	s->nr_targets = s->nr_first = 1;
 	s->side_fds = fds;
 	s->exact_fd = counted(1000, 7);
 	for (unsigned c = 0; c < NR_CPUS; c++)
@@ -660,14 +659,6 @@ static bool wakes(struct world *w, unsigned ring)
 	return found;
 }
 
-static bool is_armed(int timer_fd)
-{
-	struct itimerspec timer;
-
-	assert_int_equal(timerfd_gettime(timer_fd, &timer), 0);
-	return timer.it_interval.tv_sec || timer.it_interval.tv_nsec;
-}
-
 /* A tick after so many tasks ended. */
 static void tick(struct world *w, unsigned nr_ended)
 {
@@ -683,15 +674,13 @@ static void open_loop(struct world *w)
 		assert_int_equal(write(w->wakers[i], "x", 1), 1);
 		assert_true(wakes(w, i));
 	}
-	assert_true(is_armed(w->session.wakers.tick_fd));
-	assert_false(is_armed(w->session.wakers.nap_fd));
+	assert_false(w->session.wakers.naps);
 }
 
 static void close_loop(struct world *w)
 {
 	close(w->session.wakers.poll_fd);
-	close(w->session.wakers.tick_fd);
-	close(w->session.wakers.nap_fd);
+	close(w->session.wakers.pace_fd);
 }
 
 static void naps_replace_rings_while_many_tasks_end(void **state)
@@ -700,17 +689,17 @@ static void naps_replace_rings_while_many_tasks_end(void **state)
 
 	open_loop(w);
 	tick(w, 19);
-	assert_true(wakes(w, 0) && !is_armed(w->session.wakers.nap_fd));
+	assert_true(wakes(w, 0) && !w->session.wakers.naps);
 	for (unsigned again = 0; again < 2; again++) {
 		tick(w, 20);
 		for (unsigned i = 0; i < NR_RINGS; i++)
 			assert_false(wakes(w, i));
-		assert_true(is_armed(w->session.wakers.nap_fd));
+		assert_true(w->session.wakers.naps);
 	}
 	tick(w, 19);
 	for (unsigned i = 0; i < NR_RINGS; i++)
 		assert_true(wakes(w, i));
-	assert_false(is_armed(w->session.wakers.nap_fd));
+	assert_false(w->session.wakers.naps);
 	close_loop(w);
 }
 
@@ -727,7 +716,7 @@ static void a_crowded_ring_ends_naps(void **state)
 		write_trouble(w, RING_SIDE, 1, PERF_RECORD_LOST, 55, 1);
 	session_drain(&w->session, true);
 	assert_true(wakes(w, 0));
-	assert_false(is_armed(w->session.wakers.nap_fd));
+	assert_false(w->session.wakers.naps);
 	close_loop(w);
 }
 
@@ -739,7 +728,7 @@ static void a_cgroup_needs_no_naps(void **state)
 	w->session.sampling.way = SAMPLER_CGROUP;
 	open_loop(w);
 	tick(w, 1000);
-	assert_true(wakes(w, 0) && !is_armed(w->session.wakers.nap_fd));
+	assert_true(wakes(w, 0) && !w->session.wakers.naps);
 	close_loop(w);
 }
 
