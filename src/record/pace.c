@@ -41,7 +41,8 @@ uint64_t pace_next(uint64_t interval, uint64_t period, uint64_t now)
 	uint64_t soonest = now + interval / 10, next = soonest - soonest % interval + interval;
 	const struct grid grid = {.base = period};
 
-	if (!period || period > interval / 8)
+	/* Recorders with other intervals must come to the same decision. */
+	if (!period || period > PACE_SHORTEST / 8)
 		return next;
 	return grid_next(&grid, grid_epoch(&grid, next), next) + period / 2;
 }

@@ -6,8 +6,9 @@
  * ranks at the same instants, and a recorder with fuller rings at those and at some in between. A
  * ring that is half full wakes the recorder at once: that is for emergencies.
  *
- * Where samples are taken in step, these instants are moved by up to two periods, halfway between
- * two instants of the grid, because the recorder would delay samples there.
+ * Where samples are taken in step and at more than 5 kHz at first, these instants are moved by up
+ * to two periods, halfway between two instants of the grid, because the recorder would delay
+ * samples there.
  */
 #ifndef RECORD_PACE_H
 #define RECORD_PACE_H
