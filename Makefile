@@ -30,17 +30,17 @@ LIBSRC  := $(filter-out $(PRELOAD) src/cli/main.c,$(SRC))
 BENCH   := $(wildcard test/bench/bench_*.c)
 TARGETS := $(wildcard test/targets/*.c)
 
-PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev liblzma-dev \
+PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev liblzma-dev \
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               libncurses-dev uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libjson-c-dev libmpich-dev libopenmpi-dev mpich \
+PKGS_CHECK := $(PKGS_BUILD) dwz g++ gfortran libcap2-bin libcmocka-dev libmpich-dev libopenmpi-dev mpich \
               openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six strace tmux valgrind
 PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 
 LDLIBS  := -pthread -ldw -lelf -llzma -lpfm -lunwind-$(CPU:riscv64=riscv) -lunwind -lxxhash \
-           -liberty -lprotobuf-c -lz -lm
+           -liberty -ljson-c -lprotobuf-c -lz -lm
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
            -Wpointer-arith -Wno-missing-field-initializers -Werror=incompatible-pointer-types \
            -Werror=int-conversion -Werror=implicit-function-declaration
@@ -131,9 +131,6 @@ $(BUILD)/unit/$1/%: test/unit/$1/%.c $(LINKED_$1:%=$(BUILD)/%.a)
 	$$(LINK_TEST)
 endef
 $(foreach folder,$(patsubst LINKED_%,%,$(filter LINKED_%,$(.VARIABLES))),$(eval $(call unit_tests,$(folder))))
-
-# Tests of JSON read it back. Cross builds, which run tests of symbolize alone, do without the library.
-$(BUILD)/unit/output/% $(BUILD)/unit/cli/%: LDLIBS += -ljson-c
 
 # What runs inside targets, looked at from outside.
 PRELOAD_TESTS := $(patsubst test/%.c,$(BUILD)/%,$(wildcard test/unit/preload/*.c))

@@ -15,6 +15,7 @@ test/layers.py "$build" || failed=1
 home() { grep -lE "#include <($2)" $sources | grep -v "^src/$1/" && fail "$2 belongs to $1"; }
 home perf 'perfmon/'
 home output 'otf2/|protobuf-c|curses'
+home trace 'json-c/'
 home symbolize 'libunwind|elfutils/|dwarf.h|gelf.h|libelf.h|capstone'
 
 for h in $(find src -name '*.h'); do

@@ -13,6 +13,7 @@ int cmd_dump(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_watch(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_convert(int argc, char **argv);

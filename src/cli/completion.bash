@@ -24,6 +24,8 @@ _adaptrace()
 		# of a list the last one
 		[[ $word == *,* ]] && there=${word%,*},
 		word=${word##*,}
+	elif [[ $command == ctl ]]; then
+		words=$("$program" help ctl 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p')
 	elif [[ $command == record ]]; then
 		mapfile -t COMPREPLY < <(compgen -A command -A file -- "$word")
 		return

@@ -31,6 +31,7 @@ static const struct command {
 	{"top", "watch the functions of a recording that is still running", cmd_top},
 	{"watch", "write what a recording gets, for other programs", cmd_watch},
 	{"snapshot", "make a trace of a recording that is still running", cmd_snapshot},
+	{"ctl", "steer a recording that is running", cmd_ctl},
 	{"recover", "make a trace of what a killed recorder left behind", cmd_recover},
 };
 

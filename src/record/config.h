@@ -35,6 +35,7 @@ struct calls_options {
 	enum trace_policy policy;
 	uint64_t patience; /* ns */
 	bool polls;        /* record calls that ask in vain */
+	uint32_t classes;  /* recorded at first: a bit for each enum call_class */
 };
 
 struct record_config {
@@ -70,6 +71,7 @@ struct record_config {
 	bool inherit;       /* inherited events even where a cgroup is permitted */
 	bool user_only;     /* sampling the kernel's side is not permitted */
 	bool in_step;       /* the timers of all CPUs expire together, where that is possible */
+	bool waits;         /* the command is not executed until somebody resumes it */
 	bool quiet;
 };
 

@@ -141,6 +141,24 @@ void overhead_guard_restart(struct overhead_guard *guard)
 	};
 }
 
+void overhead_guard_begin_window(struct overhead_guard *guard, uint64_t now)
+{
+	*guard = (struct overhead_guard){
+		.max_overhead = guard->max_overhead,
+		.price = guard->price,
+		.nr_clocks = guard->nr_clocks,
+		.max_rate = guard->max_rate,
+		.all_samples = guard->all_samples,
+		.all_target_ns = guard->all_target_ns,
+		.all_beside_ns = guard->all_beside_ns,
+		.spread = guard->spread,
+		.since = now,
+		.cpu_since = overhead_guard_cpu_time(),
+		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
+		.slowed = guard->slowed,
+	};
+}
+
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus)
 {
 	uint64_t cpu = overhead_guard_cpu_time(), elapsed = now - guard->since;
@@ -154,19 +172,8 @@ bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigne
 	    (elapsed < WINDOW_NS && !is_evident(guard, elapsed, target)))
 		return false;
 	exceeded = is_too_much(guard, cpu, elapsed, target);
-	*guard = (struct overhead_guard){
-		.max_overhead = guard->max_overhead,
-		.price = guard->price,
-		.nr_clocks = guard->nr_clocks,
-		.max_rate = guard->max_rate,
-		.all_samples = guard->all_samples,
-		.all_target_ns = guard->all_target_ns,
-		.all_beside_ns = guard->all_beside_ns,
-		.spread = guard->spread,
-		.since = now,
-		.cpu_since = cpu,
-		.told_since = guard->told_since ? guard->told_since + guard->target_ns : 0,
-		.slowed = exceeded ? now : guard->slowed,
-	};
+	overhead_guard_begin_window(guard, now);
+	if (exceeded)
+		guard->slowed = now;
 	return exceeded;
 }

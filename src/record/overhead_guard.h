@@ -71,6 +71,8 @@ bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigne
 
 /* Forgets what was counted so far, in this window and of the whole recording. */
 void overhead_guard_restart(struct overhead_guard *guard);
+/* Begins a new window, of which what happened before is no part. */
+void overhead_guard_begin_window(struct overhead_guard *guard, uint64_t now);
 
 /* Returns the recorder's CPU time so far, ns. */
 uint64_t overhead_guard_cpu_time(void);

@@ -61,25 +61,54 @@ static int reap_command(struct session *s)
 
 /* --- one recording ---------------------------------------------------------------------------- */
 
-static int finish(struct session *s)
+/* Writes the trace and reports it. 0 or -errno. */
+static int save(struct session *s)
 {
 	struct session_state state;
-	int exit_status = reap_command(s);
 	uint64_t bytes = 0;
+	int err;
 
-	session_allow_stop(s);
-	session_forget_signals(s);
 	if (!s->started)
 		session_note_early_end(s);
 	summary_totals(s);
-	if (save_trace(s, &bytes))
-		return EXIT_ADAPTRACE;
+	err = save_trace(s, &bytes);
+	s->saved = true;
+	if (err)
+		return err;
 	session_warn(s);
 	session_state_read(s, &state);
 	state.lost = sampler_all_lost(s->sampler);
 	if (s->watcher)
 		s->watcher->saved(s->watcher->arg, &state, s->beside ?: s->config->output, bytes);
-	return exit_status;
+	return 0;
+}
+
+/*
+ * Writes the trace while the command goes on, and waits for its end. Nothing that it does meanwhile
+ * is recorded.
+ */
+static int finish_stopped(struct session *s)
+{
+	int err = save(s);
+
+	sampler_close(s->sampler);
+	s->sampler = NULL;
+	calls_close(s->calls);
+	s->calls = NULL;
+	session_wait(s);
+	return err ? EXIT_ADAPTRACE : reap_command(s);
+}
+
+static int finish(struct session *s)
+{
+	int exit_status;
+
+	if (s->stopped && s->config->command)
+		return finish_stopped(s);
+	exit_status = reap_command(s);
+	session_allow_stop(s);
+	session_forget_signals(s);
+	return save(s) ? EXIT_ADAPTRACE : exit_status;
 }
 
 static int setup_failed(const struct session *s, int err)
@@ -91,8 +120,12 @@ static int setup_failed(const struct session *s, int err)
 /* Lets the command go, and records. */
 static int run_launched(struct session *s)
 {
-	int err = launch_go(&s->launch);
+	int err = 0;
 
+	if (s->config->waits)
+		pause_start(s);
+	else
+		err = launch_go(&s->launch);
 	if (!err) {
 		session_loop(s);
 		err = launch_failure(&s->launch);
@@ -106,8 +139,12 @@ static int run_launched(struct session *s)
 
 static int start(struct session *s)
 {
-	int err = session_open_loop(s);
+	int err = pause_open(s);
 
+	if (!err)
+		err = control_open(&s->control, tables_image_file(s->tables));
+	if (!err)
+		err = session_open_loop(s);
 	return err ? err : session_start(s);
 }
 
@@ -151,6 +188,8 @@ static int record_running(struct session *s)
 
 static void close_session(struct session *s)
 {
+	control_close(&s->control);
+	pause_close(s);
 	launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);
@@ -229,7 +268,7 @@ int session_run(const struct record_config *config, const struct session_watcher
 	}
 	s->config = config;
 	s->watcher = watcher;
-	s->cgroup.fd = s->attached_fd = -1;
+	s->cgroup.fd = s->attached_fd = s->control.poll_fd = -1;
 	err = open_all(s);
 	if (err)
 		status = err == -EEXIST ? EXIT_ADAPTRACE : setup_failed(s, err); /* told already */

@@ -14,7 +14,9 @@
 #include "record/adoption.h"
 #include "record/calls/calls.h"
 #include "record/overhead_guard.h"
+#include "record/control.h"
 #include "record/own_processes.h"
+#include "record/pause.h"
 #include "record/launch.h"
 #include "record/sample_stack.h"
 #include "record/config.h"
@@ -72,9 +74,12 @@ struct session {
 
 	/* Its parts, in the order of their creation. */
 	struct wakers wakers;
-	struct cgroup cgroup; /* fd -1: none */
-	struct launch launch; /* pid 0: nothing is started */
-	struct calls *calls;  /* NULL: not wanted */
+	struct control control;
+	struct pause pause;
+	unsigned nr_actions[2]; /* in the trace: actions, and marks */
+	struct cgroup cgroup;   /* fd -1: none */
+	struct launch launch;   /* pid 0: nothing is started */
+	struct calls *calls;    /* NULL: not wanted */
 	struct overhead_guard guard;
 	struct tables *tables;
 	struct hmb *hmb;
@@ -101,6 +106,8 @@ struct session {
 	/* Progress of the recording. */
 	bool started;        /* sampling has started */
 	bool over;           /* the target has ended, or the recorder was asked to end */
+	bool stopped;        /* it is over because that was asked for at the control socket */
+	bool saved;          /* the trace has been written, or cannot be */
 	bool until_ended;    /* the command whose end ends the recording has ended */
 	uint64_t start;      /* start of sampling, ns */
 	uint64_t idle_start; /* idle_time() at the start, ns; 0: of no interest */
@@ -222,6 +229,11 @@ void session_note_early_end(struct session *session);
 
 /* Takes in what comes until the recording is over, and what is left then. */
 void session_loop(struct session *session);
+/*
+ * After the trace was written because the recording was stopped: passes signals on to the command
+ * until it has ended.
+ */
+void session_wait(struct session *session);
 /* How many the target can use at once at most: on large machines, few programs use them all. */
 unsigned session_cpus_in_use(const struct session *session);
 /* Chooses at each tick how the recorder is woken until the next tick. */

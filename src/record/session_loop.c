@@ -2,6 +2,7 @@
 #include "record/tasks/process_fd.h"
 #include "record/in_step.h"
 #include "record/session.h"
+#include "record/session_control.h"
 #include "record/summary.h"
 
 #include <errno.h>
@@ -81,6 +82,9 @@ static void on_ending_signal(struct session *s, const struct signalfd_siginfo *i
 
 	if (!target_has(info))
 		pass_on(s, number);
+	/* A target that is stopped would take the signal later. */
+	if (ends_programs(number) && s->pause.flags & RECORDING_FROZEN)
+		pause_end(s, 0);
 	if (ends_programs(number) && launch_is_executing(&s->launch)) {
 		s->early_signal = number;
 		s->over = true;
@@ -178,10 +182,11 @@ void session_pace(struct session *s)
 
 static void tick(struct session *s)
 {
-	if (s->started)
+	if (s->started && !s->pause.flags)
 		look_at_cost(s);
 	look_at_switches(s);
-	adoption_tick(s);
+	if (!s->pause.flags)
+		adoption_tick(s);
 	look_for_target(s);
 	look_for_cpus(s);
 	session_pace(s);
@@ -249,6 +254,18 @@ static void on_unobserved(struct session *s, int fd)
 	tasks_count_unobserved(&s->tasks);
 }
 
+static void on_control(struct session *s, int fd)
+{
+	(void)fd;
+	session_serve(s);
+}
+
+static void on_lease(struct session *s, int fd)
+{
+	(void)fd;
+	pause_expire(s);
+}
+
 static int listen_to(struct session *s, const struct session_listener *listener)
 {
 	s->listeners[s->nr_listeners++] = *listener;
@@ -267,6 +284,8 @@ int session_open_loop(struct session *s)
 		{s->attached_fd, on_attached},
 		{s->calls ? calls_poll_fd(s->calls) : -1, NULL}, /* read in each round */
 		{s->tasks.unobserved_list.poll_fd, on_unobserved},
+		{s->control.poll_fd, on_control},
+		{s->pause.lease_fd, on_lease},
 	};
 
 	for (unsigned i = 0; !err && i < sizeof(listeners) / sizeof(*listeners); i++)
@@ -313,10 +332,11 @@ static void choose_wake_up(struct session *s, uint64_t steer)
 
 static void end_sampling(struct session *s)
 {
+	pause_finish(s);
 	tasks_count_unobserved(&s->tasks);
 	sampler_disable(s->sampler);
 	if (s->sampling.own.nr)
-		s->sampling.own_ns = overhead_guard_cpu_time() - s->cpu_start;
+		s->sampling.own_ns = overhead_guard_cpu_time() - s->cpu_start - s->pause.own_ns;
 	tasks_note_dead(&s->tasks);
 	session_drain(s, true);
 	look_for_others(s);
@@ -335,10 +355,43 @@ void session_loop(struct session *s)
 		for (int i = 0; i < nr; i++)
 			on_readable(s, events[i].data.fd);
 		session_drain(s, false);
-		stack_copy_follow(s);
+		if (!s->pause.flags)
+			stack_copy_follow(s);
 		drain_calls(s);
 		choose_wake_up(s, sampler_steer(s->sampler, s->pace.interval));
 		in_step_note_round(s);
 	}
 	end_sampling(s);
+}
+
+/* Rings are of no interest any more. */
+static int watch_command(const struct session *s, int poll_fd)
+{
+	const int fds[] = {s->wakers.signal_fd, s->launch.pidfd, s->control.poll_fd};
+	int err = 0;
+
+	for (unsigned i = 0; !err && i < sizeof(fds) / sizeof(*fds); i++) {
+		struct epoll_event event = {.events = EPOLLIN, .data.fd = fds[i]};
+
+		if (fds[i] >= 0 && epoll_ctl(poll_fd, EPOLL_CTL_ADD, fds[i], &event))
+			err = -errno;
+	}
+	return err;
+}
+
+void session_wait(struct session *s)
+{
+	int poll_fd = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event events[4];
+
+	if (poll_fd < 0)
+		return;
+	s->over = watch_command(s, poll_fd) < 0;
+	while (!s->over) {
+		int nr = epoll_wait(poll_fd, events, 4, -1);
+
+		for (int i = 0; i < nr; i++)
+			on_readable(s, events[i].data.fd);
+	}
+	close(poll_fd);
 }

@@ -195,6 +195,8 @@ static int begin_calls(struct session *s)
 		.share = s->hmb->kinds[kind].config.share,
 	};
 
+	if (s->calls)
+		calls_want(s->calls, s->config->calls.classes);
 	return s->calls ? calls_begin(s->calls, &calls) : 0;
 }
 

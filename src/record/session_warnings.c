@@ -62,7 +62,7 @@ static void warn_of_left_behind(const struct session *s)
 	unsigned nr = 0;
 	pid_t oldest;
 
-	if (s->config->command && !s->config->wide)
+	if (s->config->command && !s->config->wide && !s->stopped)
 		nr = tasks_running_on(&s->tasks, &oldest);
 	if (nr)
 		session_notice(s, (struct notice){NOTICE_RUNNING_ON, .nr = nr, .pid = oldest});

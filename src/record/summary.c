@@ -12,7 +12,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define COMM_SIZE     32
+#define COMM_SIZE 32
+#define TICKS_OF_LOST                                                                            \
+	10               /* from one reading of lost samples to the next: it takes a system call \
+	                  * for each event and CPU */
 #define TICKS_OF_IDLE 10 /* from one look at the time of idle CPUs to the next: a second */
 
 /* Reads the name of a process. It is empty if the process has ended. */
@@ -333,6 +336,23 @@ static uint64_t note_idle(struct session *s)
 	return idle;
 }
 
+uint64_t summary_idle(const struct session *s)
+{
+	return s->idle_start ? idle_time(sampled_cpus(s)) : 0;
+}
+
+static void note_state(const struct session *s)
+{
+	struct recording_state *state = tables_state(s->tables);
+	uint64_t stored = 0;
+
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		stored += hmb_stored(s->hmb, e);
+	state->stored = stored;
+	if (s->ticks % TICKS_OF_LOST == 0 || s->over)
+		state->lost = sampler_all_lost(s->sampler);
+}
+
 void summary_progress(struct session *s)
 {
 	struct trace_run *run = tables_run(s->tables);
@@ -341,8 +361,9 @@ void summary_progress(struct session *s)
 	if (s->started)
 		run->end = sampler_now();
 	/* Not at every tick: /proc/stat grows with the numbers of CPUs and of interrupts. */
-	if (s->started && s->ticks % TICKS_OF_IDLE == 0)
+	if (s->started && !s->pause.flags && s->ticks % TICKS_OF_IDLE == 0)
 		note_idle(s);
+	note_state(s);
 	run->used = hmb_used(s->hmb);
 	run->contexts = hmb_context_bytes(s->hmb);
 	run->recorder_cpu = overhead_guard_cpu_time() - s->cpu_start;

@@ -12,6 +12,8 @@ void summary_begin(struct session *session);
 void summary_modules(struct session *session, const uint64_t *frames, unsigned nr);
 /* Updates what a recovered trace would contain if the recorder were killed now. */
 void summary_progress(struct session *session);
+/* Returns the time that the sampled CPUs were idle, ns; 0 where it is of no interest. */
+uint64_t summary_idle(const struct session *session);
 /* Stores what is known at the end. */
 void summary_totals(struct session *session);
 

@@ -105,13 +105,48 @@ int wakers_end_after(struct wakers *w, uint64_t duration)
 	return set_timer(w->end_fd, 0, duration);
 }
 
-uint64_t wakers_starts_in(const struct wakers *w)
+static uint64_t time_left(int fd)
 {
 	struct itimerspec timer;
 
-	if (timerfd_gettime(w->start_fd, &timer))
+	if (timerfd_gettime(fd, &timer))
 		return 0;
 	return (uint64_t)timer.it_value.tv_sec * 1000000000 + (uint64_t)timer.it_value.tv_nsec;
+}
+
+uint64_t wakers_starts_in(const struct wakers *w)
+{
+	return w->held ? w->start_left : time_left(w->start_fd);
+}
+
+/* A timer that has expired already is left as it is: what is readable stays so. */
+static uint64_t hold(int fd)
+{
+	uint64_t left = time_left(fd);
+
+	if (left)
+		set_timer(fd, 0, 0);
+	return left;
+}
+
+void wakers_hold(struct wakers *w)
+{
+	if (w->held)
+		return;
+	w->start_left = hold(w->start_fd);
+	w->end_left = hold(w->end_fd);
+	w->held = true;
+}
+
+void wakers_release(struct wakers *w)
+{
+	if (!w->held)
+		return;
+	w->held = false;
+	if (w->start_left)
+		set_timer(w->start_fd, 0, w->start_left);
+	if (w->end_left)
+		set_timer(w->end_fd, 0, w->end_left);
 }
 
 void wakers_nap(struct wakers *w, const struct sampler *sampler)

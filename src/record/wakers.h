@@ -18,6 +18,8 @@ struct wakers {
 	uint64_t next;        /* ns; 0: never */
 	int start_fd, end_fd; /* timers, of sampling */
 	bool naps;            /* rings do not wake it */
+	bool held; /* start_fd and end_fd stand still, this long before they expire, ns */
+	uint64_t start_left, end_left;
 };
 
 /* Blocks signals, for good, and lets signal_fd tell of them. 0 or -errno. */
@@ -39,6 +41,9 @@ void wakers_wake(struct wakers *wakers, const struct sampler *sampler);
 /* Lets start_fd and end_fd be readable after so long, ns; 0: never. 0 or -errno. */
 int wakers_start_after(struct wakers *wakers, uint64_t delay);
 int wakers_end_after(struct wakers *wakers, uint64_t duration);
+/* Stops these two until wakers_release(), which lets them go on with what was left. */
+void wakers_hold(struct wakers *wakers);
+void wakers_release(struct wakers *wakers);
 /* How long it is until start_fd is readable, ns. */
 uint64_t wakers_starts_in(const struct wakers *wakers);
 

@@ -46,6 +46,8 @@ enum trace_section {
 	TRACE_COUNTERS,     /* struct trace_counter; missing or empty: samples have no counters */
 	TRACE_SOURCE_FILES, /* struct trace_source_file, ascending by path; may be missing */
 	TRACE_CALL_SUMS,    /* struct trace_call_sum, one for each key; may be missing */
+	TRACE_ACTIONS,      /* struct trace_action, ascending by time; may be missing */
+	TRACE_GAPS,         /* struct trace_gap, for each event ascending; may be missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -137,10 +139,11 @@ struct trace_run {
 	uint64_t restarts;            /* of timers that were off the grid */
 	uint64_t unsteered_cpus;      /* where most samples were off the grid */
 	/* Cost of the recording for the program. */
-	uint64_t calls_cost;     /* ns that recorded calls took */
-	uint64_t one_cpu_cost;   /* millionths of its time that each CPU lost */
-	uint64_t coupled_cost;   /* the same, if its CPUs wait for each other */
-	uint64_t unsummed_calls; /* calls without sums: there was no room for more rows */
+	uint64_t calls_cost;      /* ns that recorded calls took */
+	uint64_t one_cpu_cost;    /* millionths of its time that each CPU lost */
+	uint64_t coupled_cost;    /* the same, if its CPUs wait for each other */
+	uint64_t unsummed_calls;  /* calls without sums: there was no room for more rows */
+	uint64_t dropped_actions; /* actions and marks that found no room in the trace */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)
@@ -403,5 +406,27 @@ struct trace_instrument {
 	uint64_t lost; /* calls that found no room on their way to the recorder */
 };
 static_assert(sizeof(struct trace_instrument) == 40, "fixed by the format");
+
+#define TRACE_MARK "mark" /* the action that only marks a time */
+
+/* An action of somebody who steered the recording while it ran. */
+struct trace_action {
+	uint64_t time;    /* ns */
+	uint32_t action;  /* string: the name of the command */
+	uint32_t text;    /* string: what it was given; of a mark its text */
+	int32_t pid;      /* of the process that asked for it */
+	uint32_t uid;     /* of the user who did */
+	uint32_t result;  /* 0: done; else an errno */
+	uint32_t process; /* index + 1 of the process that was recorded; 0: all of the trace */
+};
+static_assert(sizeof(struct trace_action) == 32, "fixed by the format");
+
+/* A time in which an event took no samples and counted nothing. */
+struct trace_gap {
+	uint64_t from, to; /* ns; to 0: until the end of the recording */
+	uint32_t event;
+	uint32_t process; /* as in struct trace_action */
+};
+static_assert(sizeof(struct trace_gap) == 24, "fixed by the format");
 
 #endif

@@ -67,6 +67,18 @@ const struct trace_region *trace_region(const struct trace *trace, uint32_t inde
 const struct trace_comm *trace_comm(const struct trace *trace, uint32_t index);
 const struct trace_process *trace_process(const struct trace *trace, uint32_t index);
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
+const struct trace_action *trace_action(const struct trace *trace, uint32_t index);
+const struct trace_gap *trace_gap(const struct trace *trace, uint32_t index);
+
+/* Returns the end of a gap, which may be that of the run. It is not before its start. */
+uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
+/*
+ * Returns the time in [from, to) in which an event was sampled: without its gaps. If several
+ * processes were recorded on their own, it is the mean of theirs.
+ */
+uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to);
+/* "pause", or of a mark its text. */
+const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
 
 /* Whether the command begins with what was sampled instead of one, in brackets. */

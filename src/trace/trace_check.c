@@ -199,13 +199,31 @@ static const char *check_comms(const struct trace *trace)
 	return NULL;
 }
 
+/* Gaps of several events begin together; those of one do not overlap, which nobody relies on. */
+static const char *check_steering(const struct trace *trace)
+{
+	const struct trace_action *action, *last_action = NULL;
+	const struct trace_gap *gap, *last_gap = NULL;
+
+	if (!MISSING_OR_READABLE(TRACE_ACTIONS, struct trace_action) ||
+	    !MISSING_OR_READABLE(TRACE_GAPS, struct trace_gap))
+		return "its actions or gaps have entries of another kind";
+	for (uint32_t i = 0; (action = trace_action(trace, i)); i++, last_action = action)
+		if (last_action && last_action->time > action->time)
+			return "its actions are out of order";
+	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++, last_gap = gap)
+		if (last_gap && last_gap->from > gap->from)
+			return "its gaps are out of order";
+	return NULL;
+}
+
 const char *trace_check(const struct trace *trace)
 {
 	/* Each relies on those before it. */
 	static const char *(*const checks[])(const struct trace *trace) = {
 		check_sizes,        check_commands, check_events,   check_strings,
 		check_bins,         check_symbols,  check_counters, check_lines,
-		check_source_files, check_kinds,    check_comms,
+		check_source_files, check_kinds,    check_comms,    check_steering,
 	};
 	const char *wrong = NULL;
 

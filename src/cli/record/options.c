@@ -3,6 +3,7 @@
 
 #include "cli/record/events.h"
 #include "cli/foreign_options.h"
+#include "record/calls/call_classes.h"
 #include "record/period.h"
 #include "cli/say.h"
 #include "cli/size.h"
@@ -36,6 +37,8 @@ enum {
 	OPT_COUNTERS,
 	OPT_DURATION,
 	OPT_DELAY,
+	OPT_CALLS,
+	OPT_PAUSE_AT,
 	OPT_IN_STEP,
 };
 
@@ -61,6 +64,8 @@ static const struct argp_option argp_options[] = {
 	{"cpu", 'C', "CPUS", 0, "sample everything that runs on these CPUs, e.g. 0-3,8", 0},
 	{"cgroup", OPT_CGROUP, "NAME", 0, "sample everything that runs in this existing cgroup", 0},
 	{"delay", OPT_DELAY, "SECONDS", 0, "start sampling this long after the command", 0},
+	{"pause-at", OPT_PAUSE_AT, "start", 0,
+         "do not execute the command until adaptrace ctl resume", 0},
 	{"duration", OPT_DURATION, "SECONDS", 0,
          "without a command: stop after sampling for this long", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
@@ -71,6 +76,8 @@ static const struct argp_option argp_options[] = {
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
 	{"mpi", OPT_MPI, NULL, 0, "record MPI calls and the regions of adaptrace.h, too", 0},
+	{"calls", OPT_CALLS, "WHICH", 0,
+         "with --mpi: record only on, off, mpi, regions or a class at first (on)", 0},
 	{"events-share", OPT_SHARE, "PERCENT", 0,
          "share of the memory that calls of --mpi keep once it is full (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
@@ -294,6 +301,10 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 	case OPT_MPI:
 		calls->wanted = true;
 		return 0;
+	case OPT_CALLS:
+		if (call_classes_parse(arg, &calls->classes))
+			wrong("no such calls", arg, CALL_CLASSES_WAY_OUT);
+		break;
 	case OPT_WAIT:
 		calls->patience = (uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
 		                                          "--events-wait takes 0 to 60000 ms") *
@@ -355,6 +366,11 @@ static error_t parse_target(struct record_config *config, int key, const char *a
 	case OPT_DURATION:
 		config->duration = parse_time(arg, "impossible duration",
 		                              "--duration takes seconds, 0.001 at least");
+		return 0;
+	case OPT_PAUSE_AT:
+		if (strcmp(arg, "start") != 0)
+			wrong("no such point:", arg, "--pause-at takes start");
+		config->waits = true;
 		return 0;
 	case OPT_DELAY:
 		config->delay = parse_time(arg, "impossible delay",
@@ -452,7 +468,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	                  .size = SESSION_STACK_SIZE,
 	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
-		.calls = {.share = 0.5, .policy = TRACE_POLICY_TIME},
+		.calls = {.share = 0.5, .policy = TRACE_POLICY_TIME, .classes = UINT32_MAX},
 	};
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
 		config->seed = (uint64_t)getpid();

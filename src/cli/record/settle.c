@@ -271,7 +271,9 @@ static int settle_combination(const struct record_config *config)
 	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
 	         "seconds by adaptrace record timeout 10 COMMAND"},
 		{config->calls.tuned && !config->calls.wanted,
-	         "--events-share, --events-policy, --events-wait and --polls are for --mpi"},
+	         "--calls, --events-share, --events-policy, --events-wait and --polls are for "
+	         "--mpi"},
+		{config->waits && !config->command, "--pause-at is for a command"},
 		{config->calls.wanted && running,
 	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
 		{config->calls.wanted && config->delay,

@@ -271,29 +271,44 @@ static void put_names(struct chrome *chrome, uint32_t thread)
 	         trace_command_name(chrome->trace, entry ? entry->comm : 0));
 }
 
-static void put_reductions(struct chrome *chrome)
+/* An instant of the whole run, with one argument. */
+static void put_instant(struct chrome *chrome, uint64_t time, const char *name,
+                        const char *argument, const char *text)
 {
 	int32_t pid = trace_run(chrome->trace)->pid;
-	const struct trace_reduction *reduction;
 	struct json_writer *json = &chrome->json;
+
+	json_break_between(json);
+	json_begin(json, NULL);
+	json_text(json, "ph", "i");
+	json_text(json, "s", "g");
+	json_int(json, "pid", pid);
+	json_int(json, "tid", pid);
+	chrome_put_us(json, "ts", time > chrome->start ? time - chrome->start : 0);
+	json_text(json, "name", name);
+	json_begin(json, "args");
+	json_text(json, argument, text);
+	json_end(json);
+	json_end(json);
+}
+
+static void put_actions(struct chrome *chrome)
+{
+	const struct trace_action *action;
+
+	for (uint32_t i = 0; (action = trace_action(chrome->trace, i)); i++)
+		put_instant(chrome, action->time, trace_action_text(chrome->trace, action),
+		            "action", trace_string(chrome->trace, action->action));
+}
+
+static void put_reductions(struct chrome *chrome)
+{
+	const struct trace_reduction *reduction;
 	char text[CONVERT_TEXT_SIZE];
 
 	for (uint32_t i = 0; (reduction = trace_reduction(chrome->trace, i)); i++) {
-		uint64_t time = reduction->time;
-
 		reduction_text(chrome->trace, reduction, text, sizeof(text));
-		json_break_between(json);
-		json_begin(json, NULL);
-		json_text(json, "ph", "i");
-		json_text(json, "s", "g");
-		json_int(json, "pid", pid);
-		json_int(json, "tid", pid);
-		chrome_put_us(json, "ts", time > chrome->start ? time - chrome->start : 0);
-		json_text(json, "name", "Reduction");
-		json_begin(json, "args");
-		json_text(json, "since then", text);
-		json_end(json);
-		json_end(json);
+		put_instant(chrome, reduction->time, "Reduction", "since then", text);
 	}
 }
 
@@ -344,6 +359,7 @@ static int put_all(struct chrome *chrome)
 			err = put_calls(chrome, thread);
 	}
 	put_reductions(chrome);
+	put_actions(chrome);
 	json_end_list(json);
 	json_end(json);
 	fputc('\n', json->to);

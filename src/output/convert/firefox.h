@@ -40,6 +40,8 @@ void firefox_put_tables(struct firefox *firefox);
  * follow it.
  */
 uint32_t firefox_reduction_string(const struct firefox *firefox);
+/* Returns the number of the string "Action". */
+uint32_t firefox_action_string(const struct firefox *firefox);
 
 /* Puts nanoseconds as milliseconds, without loss. */
 void firefox_put_ms(struct json_writer *json, const char *key, uint64_t ns);

@@ -1,6 +1,6 @@
 /*
- * Markers of a thread: the reductions, which the first thread shows for all, and the calls. A table
- * of markers is columns, so the calls of a thread are gone through once for each.
+ * Markers of a thread: the reductions and actions, which the first thread shows for all, and the
+ * calls. A table of markers is columns, so the calls of a thread are gone through once for each.
  */
 #include "output/views/call_text.h"
 #include "output/convert/firefox.h"
@@ -51,6 +51,32 @@ static void put_reduction(struct firefox *firefox, enum column column,
 		put_time(firefox, entry->time);
 	else if (column == COLUMN_NAME)
 		json_number(&firefox->json, NULL, firefox_reduction_string(firefox));
+	else
+		json_number(&firefox->json, NULL,
+		            column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
+}
+
+/* --- actions ---------------------------------------------------------------------------------- */
+
+static void put_action_data(struct firefox *firefox, const struct trace_action *action)
+{
+	struct json_writer *json = &firefox->json;
+
+	json_begin(json, NULL);
+	json_text(json, "type", "Action");
+	json_text(json, "what", trace_action_text(firefox->trace, action));
+	json_end(json);
+}
+
+static void put_action(struct firefox *firefox, enum column column,
+                       const struct trace_action *action)
+{
+	if (column == COLUMN_DATA)
+		put_action_data(firefox, action);
+	else if (column == COLUMN_START || column == COLUMN_END)
+		put_time(firefox, action->time);
+	else if (column == COLUMN_NAME)
+		json_number(&firefox->json, NULL, firefox_action_string(firefox));
 	else
 		json_number(&firefox->json, NULL,
 		            column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
@@ -118,7 +144,7 @@ static void put_moment(struct firefox *firefox, enum column column,
 struct call_column {
 	struct firefox *firefox;
 	enum column column;
-	uint64_t nr; /* rows so far, those of reductions included */
+	uint64_t nr; /* rows so far, those of reductions and actions included */
 };
 
 static void put_call(void *arg, const struct call_moment *moment)
@@ -138,12 +164,17 @@ static int put_column(struct firefox *firefox, uint32_t thread, bool first, enum
 	                                              "name", "phase",     "category"};
 	struct call_column calls = {firefox, column, 0};
 	const struct trace_reduction *reduction;
+	const struct trace_action *action;
 	int err;
 
 	json_begin_list(&firefox->json, names[column]);
 	for (uint32_t i = 0; first && (reduction = trace_reduction(firefox->trace, i)); i++) {
 		calls.nr++;
 		put_reduction(firefox, column, reduction);
+	}
+	for (uint32_t i = 0; first && (action = trace_action(firefox->trace, i)); i++) {
+		calls.nr++;
+		put_action(firefox, column, action);
 	}
 	err = spool_tell_calls(firefox->spool, thread, put_call, &calls);
 	*nr = calls.nr;

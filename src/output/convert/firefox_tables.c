@@ -269,6 +269,7 @@ static void put_strings(struct firefox *firefox)
 	put_text(json, "Reduction");
 	for (uint32_t i = 0; trace_region(firefox->trace, i); i++)
 		put_text(json, trace_region_name(firefox->trace, i));
+	put_text(json, "Action");
 	json_end_list(json);
 }
 
@@ -340,6 +341,11 @@ static void put_shared(struct firefox *firefox)
 uint32_t firefox_reduction_string(const struct firefox *firefox)
 {
 	return firefox->paths->names.nr_functions + firefox->nr_libs + firefox->nr_files;
+}
+
+uint32_t firefox_action_string(const struct firefox *firefox)
+{
+	return firefox_reduction_string(firefox) + 1 + trace_nr(firefox->trace, TRACE_REGIONS);
 }
 
 void firefox_put_tables(struct firefox *firefox)

@@ -57,6 +57,16 @@ static OTF2_FlushType count_flush(void *data, OTF2_FileType type, OTF2_LocationR
 
 /* --- reductions ------------------------------------------------------------------------------- */
 
+static void write_actions(struct archive *archive)
+{
+	const struct trace_action *action;
+
+	for (uint32_t i = 0; (action = trace_action(archive->trace, i)); i++)
+		otf2_write_marker(archive, action->time, PLAN_NONE,
+		                  trace_action_text(archive->trace, action));
+}
+
+/* The markers of all locations, of which these are the last. */
 static void write_reductions(struct archive *archive)
 {
 	const struct trace_reduction *reduction;
@@ -66,6 +76,7 @@ static void write_reductions(struct archive *archive)
 		reduction_text(archive->trace, reduction, text, sizeof(text));
 		otf2_write_marker(archive, reduction->time, PLAN_NONE, text);
 	}
+	write_actions(archive);
 	if (archive->markers)
 		otf2_check(archive,
 		           OTF2_Archive_CloseMarkerWriter(archive->otf2, archive->markers));

@@ -12,8 +12,9 @@
 struct error_stream {
 	uint32_t row; /* + 1; 0: none */
 	double weight;
-	uint64_t time; /* 0: no sample yet */
-	uint64_t gaps; /* so far: where a tick may have met the other side of the system */
+	uint64_t time;   /* 0: no sample yet */
+	uint32_t passed; /* gaps of the recording that began before it */
+	uint64_t gaps;   /* so far: where a tick may have met the other side of the system */
 };
 
 /* The differences of all streams in one tick, for one sum. */
@@ -34,6 +35,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.trace = trace,
 		.event = event,
 		.by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP,
+		.has_gaps = trace_nr(trace, TRACE_GAPS),
 		.one_sided = clock_sides(trace, trace_event(trace, event)) != CLOCK_BOTH,
 		.nr_cpus = trace_nr_cpus(trace) + 1,
 		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
@@ -129,6 +131,35 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 		add_difference(bars, gaps_of(bars, row), (double)sample->weight);
 }
 
+/* Returns how many gaps of the recording began up to this time. */
+static uint32_t count_passed(const struct error_bars *bars, uint64_t time)
+{
+	uint32_t low = 0, high = trace_nr(bars->trace, TRACE_GAPS);
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (trace_gap(bars->trace, middle)->from <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A stream ends where the recording was paused: its next sample does not follow the last one. */
+static void end_at_gap(struct error_bars *bars, struct error_stream *stream, uint64_t time,
+                       bool by_cpu)
+{
+	uint32_t passed = count_passed(bars, time);
+
+	if (stream->passed == passed)
+		return;
+	stream_step(bars, stream, ERROR_BARS_NONE, 0, by_cpu);
+	stream->passed = passed;
+	stream->time = 0;
+}
+
 static struct error_stream *stream_of(const struct error_bars *bars,
                                       const struct trace_sample *sample)
 {
@@ -172,6 +203,8 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
                     double weight)
 {
 	struct error_stream *stream = stream_of(bars, sample);
+	struct error_stream *cpu =
+		bars->cpus ? stream_at(bars->cpus, sample->cpu, bars->nr_cpus) : NULL;
 
 	if (ticks_known(&bars->ticks))
 		bars->tick = ticks_at(&bars->ticks, sample->time);
@@ -180,12 +213,16 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 			return -ENOMEM;
 		bars->max_weight = fmax(bars->max_weight, fabs(weight));
 	}
+	if (bars->has_gaps) {
+		end_at_gap(bars, stream, sample->time, false);
+		if (cpu)
+			end_at_gap(bars, cpu, sample->time, true);
+	}
 	if (bars->one_sided)
 		note_gap(bars, stream, sample, row);
 	stream_step(bars, stream, row, weight, false);
-	if (bars->cpus)
-		stream_step(bars, stream_at(bars->cpus, sample->cpu, bars->nr_cpus), row, weight,
-		            true);
+	if (cpu)
+		stream_step(bars, cpu, row, weight, true);
 	return 0;
 }
 

@@ -42,6 +42,7 @@ struct error_bars {
 	const struct trace *trace;
 	uint32_t event;
 	bool by_cpu;    /* streams */
+	bool has_gaps;  /* the recording was paused */
 	bool one_sided; /* a clock sampled on one side: ticks on the other side may leave gaps */
 	bool has_all;   /* every occurrence of the event is a sample; known at the end */
 	struct error_stream *streams;

@@ -163,6 +163,42 @@ static void put_reductions(struct json_writer *json, const struct trace *trace)
 	json_end_list(json);
 }
 
+static void put_actions(struct json_writer *json, const struct trace *trace)
+{
+	const struct trace_action *action;
+
+	json_begin_list(json, "actions");
+	for (uint32_t i = 0; (action = trace_action(trace, i)); i++) {
+		json_begin(json, NULL);
+		json_number(json, "time_ns", action->time);
+		put_string(json, "action", trace, action->action);
+		put_string(json, "text", trace, action->text);
+		json_int(json, "pid", action->pid);
+		json_number(json, "uid", action->uid);
+		json_text(json, "result", action->result ? "refused" : "done");
+		json_end(json);
+	}
+	json_end_list(json);
+	json_number(json, "dropped_actions", trace_run(trace)->dropped_actions);
+}
+
+static void put_gaps(struct json_writer *json, const struct trace *trace)
+{
+	const struct trace_event *event;
+	const struct trace_gap *gap;
+
+	json_begin_list(json, "gaps");
+	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++) {
+		event = trace_event(trace, gap->event);
+		json_begin(json, NULL);
+		put_string(json, "event", trace, event ? event->name : 0);
+		json_number(json, "from_ns", gap->from);
+		json_number(json, "to_ns", trace_gap_end(trace, gap));
+		json_end(json);
+	}
+	json_end_list(json);
+}
+
 static void put_threads(struct json_writer *json, const struct trace *trace,
                         const struct shares *shares)
 {
@@ -217,6 +253,7 @@ static void put_run(struct json_writer *json, const struct trace *trace)
 	json_number(json, "start_ns", run->start);
 	json_number(json, "delay_ns", run->delay);
 	json_number(json, "wall_ns", trace_wall(run));
+	json_number(json, "sampled_ns", trace_sampled_time(trace, 0, run->start, run->end));
 }
 
 static const char *counting_text(const struct trace_run *run)
@@ -299,6 +336,8 @@ int info_json(FILE *to, const struct trace *trace)
 	put_memory(&json, trace_run(trace));
 	put_samples(&json, trace);
 	put_reductions(&json, trace);
+	put_actions(&json, trace);
+	put_gaps(&json, trace);
 	put_threads(&json, trace, &shares);
 	put_commands(&json, trace, &shares);
 	json_end(&json);

@@ -13,6 +13,7 @@
 #include <time.h>
 
 #define MAX_ROWS     10 /* of threads and of commands */
+#define MAX_ACTIONS  20
 #define COMMAND_SIZE 2000
 #define LABEL        "  %-15s"
 
@@ -67,6 +68,45 @@ static void put_delay(FILE *to, const struct trace_run *run)
 	fprintf(to, LABEL "%s (--delay): what ran before was not sampled\n", "delay", text);
 }
 
+static void put_paused(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	if (trace_nr(trace, TRACE_GAPS))
+		put_time(to, "of it sampled", trace_sampled_time(trace, 0, run->start, run->end));
+}
+
+static void put_action(FILE *to, const struct trace *trace, const struct trace_action *action)
+{
+	char time[TEXT_SIZE];
+
+	text_quantity(time, (double)trace_since_start(trace_run(trace), action->time), TRACE_NS);
+	fprintf(to, "  %9s  ", time);
+	text_put(to, trace_string(trace, action->action), 0);
+	if (action->text) {
+		fputs(": ", to);
+		text_put(to, trace_string(trace, action->text), 0);
+	}
+	fprintf(to, "%s, by process %d of user %u\n", action->result ? ", refused" : "",
+	        action->pid, action->uid);
+}
+
+/* The first ones; --json has all. */
+static void put_actions(FILE *to, const struct trace *trace)
+{
+	const uint32_t nr = trace_nr(trace, TRACE_ACTIONS);
+
+	if (nr)
+		fputs("\nhow it was steered\n", to);
+	for (uint32_t i = 0; i < nr && i < MAX_ACTIONS; i++)
+		put_action(to, trace, trace_action(trace, i));
+	if (nr > MAX_ACTIONS)
+		fprintf(to, "  and %u more actions and marks\n", nr - MAX_ACTIONS);
+	if (trace_run(trace)->dropped_actions)
+		fprintf(to, "  %llu actions and marks found no room in the trace\n",
+		        (unsigned long long)trace_run(trace)->dropped_actions);
+}
+
 static void put_run(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -85,6 +125,7 @@ static void put_run(FILE *to, const struct trace *trace)
 	put_start(to, run);
 	put_delay(to, run);
 	put_time(to, "wall time", trace_wall(run));
+	put_paused(to, trace);
 	put_string(to, "host", trace, run->host);
 	put_string(to, "kernel", trace, run->kernel);
 	put_string(to, "processor", trace, run->cpu_model);
@@ -484,6 +525,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_counters(to, trace, &shares);
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
+	put_actions(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)

@@ -31,6 +31,33 @@ static void put_date(FILE *to, uint64_t real_ns)
 		fprintf(to, ", %s", date);
 }
 
+static unsigned count_marks(const struct trace *trace)
+{
+	const struct trace_action *action;
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; (action = trace_action(trace, i)); i++)
+		nr += !strcmp(trace_string(trace, action->action), TRACE_MARK);
+	return nr;
+}
+
+/* ", of which 2 s were not sampled, with 3 marks" */
+static void put_steering(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
+	uint64_t paused = trace_wall(run) - trace_sampled_time(trace, 0, run->start, run->end);
+	const unsigned nr_marks = count_marks(trace);
+	char text[TEXT_SIZE];
+
+	text_quantity(text, (double)paused, TRACE_NS);
+	if (paused)
+		fprintf(to, ", %s of it paused,", text);
+	if (nr_marks)
+		fprintf(to, "%s with %u mark%s", paused ? "" : ",", nr_marks, plural(nr_marks));
+	if (nr_marks && !paused)
+		fputc(',', to);
+}
+
 void report_head_run(FILE *to, const struct trace *trace, const char *name)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -42,7 +69,9 @@ void report_head_run(FILE *to, const struct trace *trace, const char *name)
 	                 trace_names_scope(run));
 	put_exit(to, run);
 	text_quantity(wall, (double)trace_wall(run), TRACE_NS);
-	fprintf(to, "\n%s on ", wall);
+	fprintf(to, "\n%s", wall);
+	put_steering(to, trace);
+	fputs(" on ", to);
 	text_put(to, trace_string(trace, run->host), 0);
 	fprintf(to, ", %u CPU%s", run->nr_cpus, plural(run->nr_cpus));
 	put_date(to, run->real_start);
@@ -89,6 +118,7 @@ static void put_use(FILE *to, const struct event_amount *amount, uint64_t time)
 	uint64_t from = selection_start(run, amount->selection),
 		 until = selection_end(run, amount->selection);
 
+	from = until - trace_sampled_time(amount->trace, amount->event, from, until);
 	if (until <= from)
 		return;
 	fputs(" (", to);

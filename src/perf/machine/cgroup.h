@@ -43,6 +43,9 @@ int cgroup_probe(const struct cgroup *cgroup);
 /* Why cgroup_create() or cgroup_probe() failed so; its subject lives as long as the cgroup. */
 struct advice cgroup_advise(const struct cgroup *cgroup, int err);
 
+/* Whether the kernel can freeze it. */
+bool cgroup_can_freeze(const struct cgroup *cgroup);
+
 /* Moves a process into it. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);
 

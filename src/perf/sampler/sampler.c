@@ -160,11 +160,12 @@ int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned 
 	return err;
 }
 
-static int enable_all(struct sampler *s)
+/* total: the counter of event 0 that has the totals of tasks, too. */
+static int enable_all(struct sampler *s, bool total)
 {
 	int err = 0;
 
-	if (s->exact_fd >= 0 && !s->on_exec && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+	if (s->exact_fd >= 0 && total && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
 		err = -errno;
 	for (unsigned e = 0; !err && e < s->nr_events; e++)
 		err = sampler_rung_ioctl(s, &s->events[e], s->events[e].rung,
@@ -178,10 +179,10 @@ int sampler_enable(struct sampler *sampler)
 
 	sampler->ran_before = time_ran(sampler);
 	sampler->started = true;
-	err = enable_all(sampler);
+	err = enable_all(sampler, !sampler->on_exec);
 	/* A task that forked meanwhile may have passed disabled events on to its child. */
 	if (!err && sampler->way == SAMPLER_LADDER && !sampler->on_exec)
-		err = enable_all(sampler);
+		err = enable_all(sampler, true);
 	return err;
 }
 
@@ -192,11 +193,45 @@ void sampler_disable(struct sampler *sampler)
 			sampler_rung_ioctl(sampler, &sampler->events[e], r, PERF_EVENT_IOC_DISABLE);
 }
 
+static void disable_all(struct sampler *s)
+{
+	if (s->exact_fd >= 0)
+		ioctl(s->exact_fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (unsigned e = 0; e < s->nr_events; e++)
+		sampler_rung_ioctl(s, &s->events[e], s->events[e].rung, PERF_EVENT_IOC_DISABLE);
+}
+
+void sampler_pause(struct sampler *sampler)
+{
+	disable_all(sampler);
+	/* A task that forked meanwhile may have passed enabled events on to its child. */
+	if (sampler->way == SAMPLER_LADDER)
+		disable_all(sampler);
+	sampler->paused_at = time_ran(sampler);
+	sampler->paused = true;
+}
+
+int sampler_resume(struct sampler *sampler)
+{
+	int err;
+
+	sampler->paused = false;
+	sampler->ran_paused += time_ran(sampler) - sampler->paused_at;
+	err = enable_all(sampler, true);
+	if (!err && sampler->way == SAMPLER_LADDER)
+		err = enable_all(sampler, true);
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		sampler_lose_phases(sampler, e);
+	return err;
+}
+
 /* Returns when the next rung took over. */
 static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, unsigned next)
 {
 	uint64_t time;
 
+	if (s->paused)
+		return sampler_now();
 	sampler_rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	time = sampler_now();
 	sampler_rung_ioctl(s, event, event->rung, PERF_EVENT_IOC_DISABLE);
@@ -332,6 +367,8 @@ void sampler_restart(struct sampler *sampler)
 		ioctl(sampler->exact_fd, PERF_EVENT_IOC_RESET, 0);
 	sampler->exact_before = read_count(sampler, sampler->exact_fd, false);
 	sampler->ran_before = time_ran(sampler);
+	sampler->ran_paused = 0;
+	sampler->paused_at = sampler->ran_before;
 	sampler->counters_before = (struct sampler_reading){0};
 	sampler_counter_totals(sampler, &sampler->counters_before);
 	sampler->latency = 0;
@@ -503,6 +540,11 @@ uint64_t sampler_exact(const struct sampler *sampler)
 	return read_count(sampler, sampler->exact_fd, false) - sampler->exact_before;
 }
 
+static uint64_t time_ran_unpaused(const struct sampler *s)
+{
+	return (s->paused ? s->paused_at : time_ran(s)) - s->ran_paused;
+}
+
 uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 {
 	const struct sampler_event *event = &sampler->events[e];
@@ -510,7 +552,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 	if (!sampler->started)
 		return 0;
 	if (event->is_clock && (event->throttled || sampler->way == SAMPLER_LADDER))
-		return time_ran(sampler) - sampler->ran_before;
+		return time_ran_unpaused(sampler) - sampler->ran_before;
 	if (event->throttled)
 		return 0;
 	/* The rungs of a ladder take turns, and count twice while they do. */

@@ -121,6 +121,14 @@ int sampler_enable(struct sampler *sampler);
 /* Ends sampling. Records already written stay readable. */
 void sampler_disable(struct sampler *sampler);
 
+/*
+ * Ends sampling and counting until sampler_resume(). Records of tasks and mappings come meanwhile.
+ * Totals leave out what happens in between. Periods may be changed while it is paused.
+ */
+void sampler_pause(struct sampler *sampler);
+/* 0 or -errno. */
+int sampler_resume(struct sampler *sampler);
+
 unsigned sampler_nr_cpus(const struct sampler *sampler);
 /* Returns the number of CPUs on which samples are taken. */
 unsigned sampler_nr_sampled(const struct sampler *sampler);

@@ -90,11 +90,13 @@ struct sampler {
 	/* Before sampling started, or was restarted: ns that the tasks ran, and counts. */
 	uint64_t ran_before, exact_before;
 	struct sampler_reading counters_before;
-	bool started, on_exec;
-	int *owner_fds;  /* of each ring */
-	int *code_fds;   /* [cpu]: what code of the kernel comes and goes, for all */
-	int exact_fd;    /* -1: not wanted */
-	int *switch_fds; /* [cpu]; NULL: not wanted */
+	bool started, on_exec, paused;
+	uint64_t paused_at,
+		ran_paused; /* ns that the tasks ran when it was paused; and in pauses */
+	int *owner_fds;     /* of each ring */
+	int *code_fds;      /* [cpu]: what code of the kernel comes and goes, for all */
+	int exact_fd;       /* -1: not wanted */
+	int *switch_fds;    /* [cpu]; NULL: not wanted */
 	unsigned nr_counters;
 	int *counter_fds; /* [rung][target][cpu][counter] */
 	uint64_t nr_ids;

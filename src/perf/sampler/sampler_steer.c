@@ -452,7 +452,7 @@ uint64_t sampler_steer(struct sampler *s, uint64_t most)
 {
 	uint64_t now = sampler_now(), end = now + (most < WORK_NS ? most : WORK_NS);
 
-	if (!s->steering || !s->steering->nr_places)
+	if (!s->steering || !s->steering->nr_places || s->paused)
 		return UINT64_MAX;
 	if (!may_spend(s->steering, now))
 		return LOOK_NS;

@@ -30,7 +30,7 @@ struct calls {
 	uint64_t nr_processes, refused, unheard, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
 	int refused_error;
-	uint32_t closed;
+	uint32_t closed, unwanted; /* classes: that are dropped, and that nobody wants */
 	uint32_t instrument;
 };
 
@@ -165,7 +165,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 		refuse(calls, asker, -errno);
 		return;
 	}
-	calls_process_close(process, calls->closed);
+	calls_process_close(process, calls->closed | calls->unwanted);
 	process->shared->patience = calls->put.config.patience;
 	process->pidfd = process_fd_open(pid);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
@@ -205,6 +205,12 @@ uint32_t calls_closed(const struct calls_config *config, unsigned floor)
 	return config->policy == TRACE_POLICY_CLASS ? closed | ((1U << floor) - 1) : closed;
 }
 
+static void tell_processes(struct calls *calls)
+{
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_close(calls->processes[i], calls->closed | calls->unwanted);
+}
+
 /* Tells the targets what is wanted no more. */
 static void follow_floor(struct calls *calls)
 {
@@ -214,8 +220,7 @@ static void follow_floor(struct calls *calls)
 		return;
 	calls->floor = floor;
 	calls->closed = calls_closed(&calls->put.config, floor);
-	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_close(calls->processes[i], calls->closed);
+	tell_processes(calls);
 	set_timer(calls);
 }
 
@@ -229,6 +234,12 @@ static void want_moments(struct calls *calls)
 		return;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_want_moments(calls->processes[i], calls->floor);
+}
+
+void calls_want(struct calls *calls, uint32_t wanted)
+{
+	calls->unwanted = ~wanted & UINT32_MAX >> (32 - NR_CALL_CLASSES);
+	tell_processes(calls);
 }
 
 /*

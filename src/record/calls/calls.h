@@ -99,6 +99,9 @@ bool calls_refused_comms(const struct calls *calls);
 /* Returns how many invalid records there were. */
 uint64_t calls_malformed(const struct calls *calls);
 
+/* Lets only calls of these classes be recorded from now on: a bit for each enum call_class. */
+void calls_want(struct calls *calls, uint32_t wanted);
+
 /* Returns the level of a call under a policy. */
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call);
 /* Tells whether a call is stored as it is, even if it may lose another one that it belongs to. */

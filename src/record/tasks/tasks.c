@@ -337,7 +337,7 @@ static void begin_target(struct tasks *tasks, struct task *task, uint64_t time)
 {
 	task->process->awaits_exec = false;
 	task->usage.ran = 0;
-	task->usage.runs_since = time;
+	task->usage.runs_since = tasks_unpaused(tasks, time);
 	if (tasks->user_only)
 		task->usage.before = thread_used_by(task->tid, time);
 }

@@ -46,7 +46,7 @@ struct task_usage {
 	uint64_t sampled_before; /* the same at the last look, see adoption.c */
 	uint64_t earlier; /* use by its earlier programs, which the reported total will include */
 	uint64_t ran;     /* ns that it ran until runs_since, from switch records */
-	uint64_t runs_since; /* ns; 0: it does not run */
+	uint64_t runs_since; /* ns, see tasks_unpaused(); 0: it does not run */
 	uint64_t before;     /* the thread's CPU clock when sampling began, ns */
 	bool told;           /* a READ record or switch records gave its exact total */
 };
@@ -102,7 +102,9 @@ struct tasks {
 	uint64_t nr_switches;      /* RUN and STOP records since the last look at this number */
 	uint64_t unobserved; /* processes that the kernel stopped observing while they lived */
 	struct unobserved_list unobserved_list;
-	uint64_t now;  /* time of the newest record, ns */
+	uint64_t now; /* time of the newest record, ns */
+	/* The last pause, ns; resumed UINT64_MAX: it goes on. In those before it was paused. */
+	uint64_t paused, resumed, paused_before;
 	uint64_t kept; /* tasks that ended after this time (ns) are kept; UINT64_MAX: none is */
 };
 
@@ -184,6 +186,14 @@ void tasks_end(struct tasks *tasks);
 
 /* --- what they used --------------------------------------------------------------------------- */
 
+/* The use of tasks between these two times, ns, does not count. */
+void tasks_pause(struct tasks *tasks, uint64_t time);
+void tasks_resume(struct tasks *tasks, uint64_t time);
+/*
+ * Returns a time less all pauses before it. It is exact for times behind the last pause but one;
+ * records are not older than that unless pauses are shorter than the time that records wait.
+ */
+uint64_t tasks_unpaused(const struct tasks *tasks, uint64_t time);
 /* Returns the CPU time, ns, that switch records give for tasks that have not ended. */
 uint64_t tasks_still_to_tell(const struct tasks *tasks);
 /*

@@ -4,12 +4,35 @@
 #include "record/tasks/process_times.h"
 #include "record/tasks/tasks.h"
 
-/* Until now, as the records of switches tell. */
-static uint64_t ran_until(const struct task_usage *usage, uint64_t time)
+void tasks_pause(struct tasks *tasks, uint64_t time)
 {
-	bool runs = usage->runs_since && time > usage->runs_since;
+	if (tasks->paused)
+		tasks->paused_before += tasks->resumed - tasks->paused;
+	tasks->paused = time;
+	tasks->resumed = UINT64_MAX;
+}
 
-	return usage->ran + (runs ? time - usage->runs_since : 0);
+void tasks_resume(struct tasks *tasks, uint64_t time)
+{
+	tasks->resumed = time;
+}
+
+uint64_t tasks_unpaused(const struct tasks *tasks, uint64_t time)
+{
+	if (!tasks->paused || time < tasks->paused)
+		return time - tasks->paused_before;
+	if (time < tasks->resumed)
+		return tasks->paused - tasks->paused_before;
+	return time - tasks->paused_before - (tasks->resumed - tasks->paused);
+}
+
+/* Until now, as the records of switches tell. */
+static uint64_t ran_until(const struct tasks *tasks, const struct task_usage *usage, uint64_t time)
+{
+	uint64_t until = tasks_unpaused(tasks, time);
+	bool runs = usage->runs_since && until > usage->runs_since;
+
+	return usage->ran + (runs ? until - usage->runs_since : 0);
 }
 
 /*
@@ -23,7 +46,7 @@ static uint64_t used_by_program(const struct tasks *tasks, const struct task_usa
 	uint64_t used = 0, before = from->earlier, least = from->sampled;
 
 	if (tasks->by_switches) {
-		used = ran_until(from, time);
+		used = ran_until(tasks, from, time);
 		least = 0;
 	} else if (tasks->user_only) {
 		used = thread_used_by(tid, time);
@@ -37,7 +60,7 @@ void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to
 {
 	struct trace_command *command = tables_command(tasks->tables, from->comm);
 	struct task_usage *was = &from->usage, *is = &to->usage;
-	uint64_t own, earlier = was->earlier, ran = ran_until(was, time);
+	uint64_t own, earlier = was->earlier, ran = ran_until(tasks, was, time);
 	bool exactly;
 
 	if (!tasks->inherited)
@@ -51,7 +74,7 @@ void tasks_leave_program(struct tasks *tasks, struct task *from, struct task *to
 	is->earlier += earlier + own;
 	is->before = was->before;
 	is->ran += ran;
-	is->runs_since = time;
+	is->runs_since = tasks_unpaused(tasks, time);
 }
 
 /* Between two samples nothing is known of many names, and asking for each would be endless. */
@@ -99,13 +122,14 @@ void tasks_tell(struct tasks *tasks, struct task *task, uint64_t units)
 void tasks_switch(struct tasks *tasks, struct task *task, const struct record *record)
 {
 	tasks->nr_switches++;
-	task->usage.ran = ran_until(&task->usage, record->time);
-	task->usage.runs_since = record->type == RECORD_RUN ? record->time : 0;
+	task->usage.ran = ran_until(tasks, &task->usage, record->time);
+	task->usage.runs_since =
+		record->type == RECORD_RUN ? tasks_unpaused(tasks, record->time) : 0;
 }
 
 void tasks_tell_ran(struct tasks *tasks, struct task *task, uint64_t time)
 {
-	uint64_t ran = ran_until(&task->usage, time);
+	uint64_t ran = ran_until(tasks, &task->usage, time);
 
 	task->usage.ran = task->usage.runs_since = 0;
 	tasks_tell(tasks, task, ran);
@@ -117,7 +141,7 @@ uint64_t tasks_still_to_tell(const struct tasks *tasks)
 
 	for (const struct task *task = tasks->tasks; task; task = task->hh.next)
 		if (!task->ended && !task->process->awaits_exec)
-			sum += ran_until(&task->usage, tasks->now) - task->usage.earlier;
+			sum += ran_until(tasks, &task->usage, tasks->now) - task->usage.earlier;
 	return sum;
 }
 

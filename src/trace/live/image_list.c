@@ -75,6 +75,7 @@ static int look_into(struct image_list *list, char *name, int fd, enum shm_image
 	    shm_image_is_named(name, view.header.trace_path)) {
 		entry.trace_path = view.header.trace_path;
 		entry.end = last_word(&view.run, &stat);
+		entry.recorder = view.header.state.recorder;
 		entry.target = view.run.pid;
 	}
 	return add_entry(list, &entry);
@@ -105,9 +106,9 @@ static int compare(const void *a, const void *b)
 	return order ? order : (x->end < y->end) - (x->end > y->end);
 }
 
-int image_list_make(struct image_list *list)
+/* Names that begin so, of files that the caller may open. */
+static int make_list(struct image_list *list, const char *prefix)
 {
-	char prefix[32];
 	struct dirent *file;
 	unsigned nr = 0;
 	int err = 0;
@@ -117,7 +118,6 @@ int image_list_make(struct image_list *list)
 	folder = opendir(SHM_IMAGE_FOLDER);
 	if (!folder)
 		return -errno;
-	snprintf(prefix, sizeof(prefix), "adaptrace-%u-", geteuid());
 	while (!err && nr++ < MAX_NAMES && (file = readdir(folder)))
 		if (!strncmp(file->d_name, prefix, strlen(prefix)))
 			err = take_name(list, file->d_name);
@@ -127,6 +127,19 @@ int image_list_make(struct image_list *list)
 	if (err == -ENOMEM)
 		image_list_free(list);
 	return err == -ENOMEM ? err : 0;
+}
+
+int image_list_make(struct image_list *list)
+{
+	char prefix[32];
+
+	snprintf(prefix, sizeof(prefix), "adaptrace-%u-", geteuid());
+	return make_list(list, prefix);
+}
+
+int image_list_make_all(struct image_list *list)
+{
+	return geteuid() ? image_list_make(list) : make_list(list, "adaptrace-");
 }
 
 void image_list_free(struct image_list *list)

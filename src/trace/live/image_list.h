@@ -13,9 +13,9 @@ struct image_entry {
 	 * image is damaged, or of another version of adaptrace. */
 	char *trace_path;
 	enum shm_image_holder holder;
-	pid_t target;  /* 0: unknown, or several */
-	uint64_t size; /* bytes of memory that it takes */
-	int64_t end;   /* seconds since 1970: its recorder's last word */
+	pid_t recorder, target; /* 0: unknown, or several targets */
+	uint64_t size;          /* bytes of memory that it takes */
+	int64_t end;            /* seconds since 1970: its recorder's last word */
 };
 
 struct image_list {
@@ -28,6 +28,8 @@ struct image_list {
  * read, up to a number that no honest user reaches. Files of others are passed over. 0 or -errno.
  */
 int image_list_make(struct image_list *list);
+/* The same; for root, those of all users. */
+int image_list_make_all(struct image_list *list);
 void image_list_free(struct image_list *list);
 
 #endif

@@ -1,5 +1,7 @@
 #include "trace/live/shm_image.h"
 
+#include "trace/live/control_socket.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -29,16 +31,21 @@ char *shm_image_absolute(const char *path)
 	return absolute ? absolute : strdup(path);
 }
 
-static char *image_name(const char *trace_path, const char *suffix)
+static char *image_name_of(uid_t owner, const char *trace_path, const char *suffix)
 {
 	char *absolute = shm_image_absolute(trace_path), *name = NULL;
 
 	if (absolute &&
-	    asprintf(&name, SHM_IMAGE_FOLDER "/adaptrace-%u-%016llx%s", geteuid(),
+	    asprintf(&name, SHM_IMAGE_FOLDER "/adaptrace-%u-%016llx%s", owner,
 	             (unsigned long long)XXH3_64bits(absolute, strlen(absolute)), suffix) < 0)
 		name = NULL;
 	free(absolute);
 	return name;
+}
+
+static char *image_name(const char *trace_path, const char *suffix)
+{
+	return image_name_of(geteuid(), trace_path, suffix);
 }
 
 /*
@@ -66,9 +73,19 @@ static int image_lock(int fd, enum holder holder)
 	return -EBUSY;
 }
 
-/* A file of that name which is the user's own and nobody else's to read. */
+/* Returns the user whose recorders give images such a name. */
+static uid_t owner_in(const char *name)
+{
+	unsigned owner;
+
+	return sscanf(name, SHM_IMAGE_FOLDER "/adaptrace-%u-", &owner) == 1 ? owner : geteuid();
+}
+
+/* A file of that name which is its owner's alone to read. Root may open those of others. */
 static int own_open(const char *name, int flags)
 {
+	const uid_t owner = geteuid() ? geteuid() : owner_in(name);
+
 	int fd = open(name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), err = 0;
 	struct stat stat;
 
@@ -76,7 +93,7 @@ static int own_open(const char *name, int flags)
 		return errno == ELOOP || errno == EISDIR || errno == ENXIO ? -EACCES : -errno;
 	if (fstat(fd, &stat))
 		err = -errno;
-	else if (!S_ISREG(stat.st_mode) || stat.st_uid != geteuid() || stat.st_mode & 077)
+	else if (!S_ISREG(stat.st_mode) || stat.st_uid != owner || stat.st_mode & 077)
 		err = -EACCES;
 	if (!err)
 		return fd;
@@ -326,7 +343,7 @@ bool shm_image_is_named(const char *name, const char *trace_path)
 	bool is = false;
 
 	for (unsigned i = 0; !is && i < 2; i++) {
-		char *right = image_name(trace_path, suffixes[i]);
+		char *right = image_name_of(owner_in(name), trace_path, suffixes[i]);
 
 		is = right && !strcmp(name, right);
 		free(right);
@@ -403,8 +420,10 @@ void shm_image_close(struct shm_image *image)
 /* Others may have put the file aside, or a newer one in its place. */
 void shm_image_unlink(struct shm_image *image)
 {
-	if (image->name && !check_name(image->name, image->fd))
+	if (image->name && !check_name(image->name, image->fd)) {
+		control_socket_remove(image->name);
 		unlink(image->name);
+	}
 	free(image->name);
 	image->name = NULL;
 }

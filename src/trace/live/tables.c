@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
@@ -42,6 +43,8 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_INSTRUMENTS] = {sizeof(struct trace_instrument), TABLES_MAX_EVENTS},
 		[TRACE_COUNTERS] = {sizeof(struct trace_counter), TABLES_MAX_COUNTERS},
 		[TRACE_CALL_SUMS] = {sizeof(struct trace_call_sum), TABLES_MAX_CALL_SUMS},
+		[TRACE_ACTIONS] = {sizeof(struct trace_action), TABLES_MAX_ACTIONS},
+		[TRACE_GAPS] = {sizeof(struct trace_gap), TABLES_MAX_GAPS},
 	};
 
 	return kinds[section];
@@ -216,6 +219,7 @@ static int begin(struct tables *tables, size_t budget, const char *trace_path)
 		.size = tables->layout.size,
 		.budget = budget,
 		.nr = {[TRACE_RUN] = 1},
+		.state = {.recorder = getpid()},
 	};
 	store_path(tables->header, trace_path);
 	return strings_init(tables);
@@ -382,6 +386,16 @@ size_t tables_budget(const struct tables *tables)
 struct hmb_ledger *tables_ledger(const struct tables *tables)
 {
 	return (void *)(tables->image.memory + tables->layout.ledger);
+}
+
+struct recording_state *tables_state(const struct tables *tables)
+{
+	return &tables->header->state;
+}
+
+const char *tables_image_file(const struct tables *tables)
+{
+	return tables->image.name;
 }
 
 struct trace_run *tables_run(const struct tables *tables)

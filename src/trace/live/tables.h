@@ -4,7 +4,7 @@
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
  *     regions | communicators | members | processes | owners | instruments | counters | sums of
- *     calls | arena
+ *     calls | actions | gaps | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -34,8 +34,23 @@
 #define TABLES_MAX_PROCESSES (1 << 16)
 #define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
 #define TABLES_MAX_CALL_SUMS (1 << 18)
+#define TABLES_MAX_ACTIONS   (1 << 16)
+#define TABLES_MAX_GAPS      (1 << 16)
 
 struct tables;
+
+enum recording_flags {
+	RECORDING_PAUSED = 1,  /* it takes no samples */
+	RECORDING_FROZEN = 2,  /* the recorder has stopped the target */
+	RECORDING_STOPPED = 4, /* the trace is being written, or has been */
+};
+
+/* The state of a recorder, for adaptrace ctl. */
+struct recording_state {
+	int32_t recorder;      /* its PID */
+	uint32_t flags;        /* enum recording_flags */
+	uint64_t stored, lost; /* samples of all events, as of the last tick */
+};
 
 /*
  * Memory for a run with this budget. trace_path is the file that the trace will be written to: it
@@ -66,6 +81,9 @@ void *tables_arena(struct tables *tables);
 int tables_reserve_arena(void *arg, size_t size);
 size_t tables_budget(const struct tables *tables);
 struct hmb_ledger *tables_ledger(const struct tables *tables);
+struct recording_state *tables_state(const struct tables *tables);
+/* Returns the name of the image's file; NULL: it has none. */
+const char *tables_image_file(const struct tables *tables);
 /* refused_strings and folded_threads are counted by the tables; the rest is the caller's. */
 struct trace_run *tables_run(const struct tables *tables);
 
@@ -150,6 +168,15 @@ struct trace_process *tables_process(const struct tables *tables, uint32_t proce
 struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);
 /* For threads whose pid does not tell their process. False: there is no room. */
 bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
+
+/*
+ * Adds an action of somebody who steers the recording. Where there is no room it is counted in
+ * trace_run.dropped_actions. A gap likewise.
+ */
+void tables_add_action(struct tables *tables, const struct trace_action *action);
+void tables_add_gap(struct tables *tables, const struct trace_gap *gap);
+/* Ends all gaps that have no end yet. */
+void tables_end_gaps(struct tables *tables, uint64_t to);
 
 /* A table as the trace writer reads it. */
 struct table {

@@ -17,6 +17,7 @@ struct image_header {
 	uint32_t nr[NR_TRACE_SECTIONS]; /* entries; STRINGS: bytes */
 	/* The file's name does not tell it. Absolute; empty: too long, or there was no memory. */
 	char trace_path[IMAGE_PATH_SIZE];
+	struct recording_state state;
 };
 
 /* The fixed places in the image; the arena is behind all of them. */

@@ -155,6 +155,7 @@ static void add_counts(struct trace_run *to, const struct trace_run *from)
 	to->unanswered_files += from->unanswered_files;
 	to->refused_strings += from->refused_strings;
 	to->refused_mappings += from->refused_mappings;
+	to->dropped_actions += from->dropped_actions;
 	to->built_stacks += from->built_stacks;
 	for (unsigned i = 0; i < TRACE_STACK_CUTS; i++)
 		to->cut_stacks[i] += from->cut_stacks[i];
@@ -354,6 +355,8 @@ static int merge_all(struct merge *merge, const char *path)
 	write_run(merge);
 	merge->result->uncounted = merge->counters.left_out;
 	err = merge_put_records(merge);
+	if (!err)
+		err = merge_put_actions(merge);
 	if (err)
 		return err;
 	write_instrument(merge);

@@ -668,6 +668,7 @@ static void tick(struct world *w, unsigned nr_ended)
 
 static void open_loop(struct world *w)
 {
+	w->session.control.poll_fd = w->session.pause.lease_fd = -1;
 	assert_int_equal(session_open_loop(&w->session), 0);
 	for (unsigned i = 0; i < NR_RINGS; i++) {
 		assert_false(wakes(w, i));

@@ -218,11 +218,13 @@ static void the_page_is_right(void **state)
 {
 	(void)state;
 	assert_int_equal(TRACE_RUN_LEAST, 232);
-	assert_int_equal(sizeof(struct trace_run), 536);
+	assert_int_equal(sizeof(struct trace_run), 544);
 	assert_int_equal(sizeof(struct trace_event), 48);
 	assert_int_equal(sizeof(struct trace_stream), 32);
 	assert_int_equal(sizeof(struct trace_command), 32);
 	assert_int_equal(sizeof(struct trace_source_file), 48);
+	assert_int_equal(sizeof(struct trace_action), 32);
+	assert_int_equal(sizeof(struct trace_gap), 24);
 }
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -749,6 +751,8 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_OWNERS] = "calls has entries of another kind",
 		[TRACE_INSTRUMENTS] = "calls has entries of another kind",
 		[TRACE_CALL_SUMS] = "calls has entries of another kind",
+		[TRACE_ACTIONS] = "actions or gaps have entries of another kind",
+		[TRACE_GAPS] = "actions or gaps have entries of another kind",
 	};
 	const struct trace_entry *entries;
 	struct scratch scratch;

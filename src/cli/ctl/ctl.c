@@ -1,0 +1,386 @@
+/*
+ * adaptrace ctl: steers a recording that runs. Its commands go to the recorder as packets; only
+ * `status` reads the recorder's image alone.
+ */
+#include "cli/commands.h"
+#include "cli/foreign_options.h"
+#include "cli/ctl/whom.h"
+#include "cli/say.h"
+#include "output/text/json_writer.h"
+#include "record/calls/call_classes.h"
+#include "output/text/text.h"
+#include "trace/live/control_packet.h"
+#include "trace/live/control_socket.h"
+#include "trace/live/image_status.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_WORDS 3 /* WHOM COMMAND ARGUMENT */
+
+enum { OPT_RECORDING = 1000, OPT_FOR };
+
+struct ctl {
+	const char *words[MAX_WORDS];
+	unsigned nr_words;
+	const char *whom, *name, *argument;
+	double seconds;
+	bool recording, json;
+};
+
+struct ctl_command {
+	const char *name;
+	const char *argument; /* what it must be given; NULL: nothing */
+	int (*run)(const struct ctl *ctl, const struct whom *recorder);
+};
+
+/* --- status ----------------------------------------------------------------------------------- */
+
+static const char *state_name(const struct recording_state *state)
+{
+	if (state->flags & RECORDING_STOPPED)
+		return "stopped";
+	if (state->flags & RECORDING_FROZEN)
+		return "paused";
+	return state->flags & RECORDING_PAUSED ? "recording-paused" : "recording";
+}
+
+static void put_event_json(struct json_writer *json, const struct image_event *event)
+{
+	json_begin(json, NULL);
+	json_text(json, "name", event->name);
+	json_number(json, "floor", event->floor);
+	json_number(json, "period", event->period);
+	json_end(json);
+}
+
+static void put_status_json(const struct image_status *status)
+{
+	struct json_writer json = {.to = stdout};
+
+	json_begin(&json, NULL);
+	json_text(&json, "state", state_name(&status->state));
+	json_begin(&json, "samples");
+	json_number(&json, "taken", status->taken);
+	json_number(&json, "stored", status->state.stored);
+	json_number(&json, "lost", status->state.lost);
+	json_end(&json);
+	json_begin_list(&json, "events");
+	for (unsigned e = 0; e < status->nr_events; e++)
+		put_event_json(&json, &status->events[e]);
+	json_end_list(&json);
+	json_begin(&json, "memory");
+	json_number(&json, "budget", status->budget);
+	json_number(&json, "used", status->used);
+	json_end(&json);
+	json_begin_list(&json, "windows");
+	json_end_list(&json);
+	json_end(&json);
+	putchar('\n');
+}
+
+static void put_status(const struct image_status *status, const struct whom *recorder)
+{
+	char used[TEXT_SIZE], budget[TEXT_SIZE];
+
+	text_bytes(used, status->used);
+	text_bytes(budget, status->budget);
+	text_put(stdout, recorder->trace_path, 0);
+	printf(": %s by process %d\n", state_name(&status->state), (int)recorder->pid);
+	printf("%llu samples taken, %llu stored, %llu lost; %s of %s used\n",
+	       (unsigned long long)status->taken, (unsigned long long)status->state.stored,
+	       (unsigned long long)status->state.lost, used, budget);
+	for (unsigned e = 0; e < status->nr_events; e++) {
+		text_put(stdout, status->events[e].name, 0);
+		printf(": one every %llu%s, floor %u\n",
+		       (unsigned long long)status->events[e].period,
+		       status->events[e].unit == TRACE_NS ? " ns" : "", status->events[e].floor);
+	}
+}
+
+static void say_unanswered(const struct whom *recorder, int err)
+{
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		say("the recorder of '%s' has just ended", recorder->trace_path);
+	else if (err == -EACCES)
+		say("the control socket of '%s' is not of the recorder's user alone",
+		    recorder->trace_path);
+	else if (err == -EBADMSG)
+		say("cannot understand the recorder of '%s': is it another version of adaptrace?",
+		    recorder->trace_path);
+	else if (err == -EAGAIN)
+		say("the recorder of '%s' does not answer; is process %d stopped?",
+		    recorder->trace_path, (int)recorder->pid);
+	else
+		say("cannot reach the recorder of '%s': %s", recorder->trace_path, strerror(-err));
+}
+
+static int show_status(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct image_status status;
+	int err = image_status_read(recorder->image_file, &status);
+
+	if (err) {
+		say_unanswered(recorder, err);
+		return 1;
+	}
+	if (ctl->json)
+		put_status_json(&status);
+	else
+		put_status(&status, recorder);
+	return 0;
+}
+
+/* --- commands to the recorder ----------------------------------------------------------------- */
+
+static int exchange(int fd, const struct control_request *request, struct control_answer *answer)
+{
+	char packet[CONTROL_PACKET_MAX];
+	size_t size = control_request_print(request, packet);
+	ssize_t got;
+
+	if (!size)
+		return -EMSGSIZE;
+	if (send(fd, packet, size, MSG_NOSIGNAL) != (ssize_t)size)
+		return -errno;
+	got = recv(fd, packet, sizeof(packet), 0);
+	if (got < 0)
+		return errno == ECONNRESET ? -ENOENT : -errno;
+	if (!got)
+		return -ENOENT;
+	return control_answer_parse(packet, (size_t)got, answer) ? 0 : -EBADMSG;
+}
+
+static int ask(const struct whom *recorder, const struct control_request *request)
+{
+	struct control_answer answer = {0};
+	int fd = control_socket_connect(recorder->image_file), err = fd;
+
+	if (fd >= 0) {
+		err = exchange(fd, request, &answer);
+		close(fd);
+	}
+	if (err < 0)
+		say_unanswered(recorder, err);
+	else if (!answer.ok)
+		say("the recorder refuses to %s: %s", control_command_name(request->command),
+		    answer.error);
+	return !err && answer.ok ? 0 : 1;
+}
+
+static int mark(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct control_request request = {.command = CONTROL_MARK};
+
+	if (strlen(ctl->argument) > CONTROL_TEXT_MAX) {
+		say("the text of a mark has at most %d bytes", CONTROL_TEXT_MAX);
+		return 2;
+	}
+	memcpy(request.text, ctl->argument, strlen(ctl->argument) + 1);
+	return ask(recorder, &request);
+}
+
+static int pause_(const struct ctl *ctl, const struct whom *recorder)
+{
+	const struct control_request request = {
+		.command = CONTROL_PAUSE, .recording = ctl->recording, .seconds = ctl->seconds};
+
+	return ask(recorder, &request);
+}
+
+static int resume(const struct ctl *ctl, const struct whom *recorder)
+{
+	const struct control_request request = {.command = CONTROL_RESUME, .seconds = ctl->seconds};
+
+	return ask(recorder, &request);
+}
+
+static int stop(const struct ctl *ctl, const struct whom *recorder)
+{
+	const struct control_request request = {.command = CONTROL_STOP};
+
+	(void)ctl;
+	return ask(recorder, &request);
+}
+
+static int overhead(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct control_request request = {.command = CONTROL_OVERHEAD};
+	char *end;
+
+	request.percent = strtod(ctl->argument, &end);
+	if (end == ctl->argument || (*end && strcmp(end, "%") != 0) ||
+	    !(request.percent >= 0 && request.percent <= 100))
+		say_usage(
+			"impossible overhead '%s'; overhead takes a percentage, or 0 for no limit",
+			ctl->argument);
+	return ask(recorder, &request);
+}
+
+static int calls(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct control_request request = {.command = CONTROL_CALLS};
+	uint32_t wanted;
+
+	if (call_classes_parse(ctl->argument, &wanted))
+		say_usage("no such calls '%s'; " CALL_CLASSES_WAY_OUT, ctl->argument);
+	memcpy(request.text, ctl->argument, strlen(ctl->argument) + 1);
+	return ask(recorder, &request);
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static const struct ctl_command ctl_commands[] = {
+	{"status", NULL, show_status},
+	{"mark", "a text", mark},
+	{"pause", NULL, pause_},
+	{"resume", NULL, resume},
+	{"stop", NULL, stop},
+	{"overhead", "a percentage", overhead},
+	{"calls", "on, off or a class", calls},
+};
+
+#define NR_CTL_COMMANDS (sizeof(ctl_commands) / sizeof(*ctl_commands))
+
+static const struct ctl_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_CTL_COMMANDS; i++)
+		if (!strcmp(name, ctl_commands[i].name))
+			return &ctl_commands[i];
+	return NULL;
+}
+
+/* A number of seconds, or of minutes or hours with m or h behind it. */
+static double parse_seconds(const char *arg)
+{
+	char *end;
+	double seconds = strtod(arg, &end);
+
+	if (end != arg && *end && !end[1])
+		switch (*end++) {
+		case 's':
+			break;
+		case 'm':
+			seconds *= 60;
+			break;
+		case 'h':
+			seconds *= 3600;
+			break;
+		default:
+			end--;
+		}
+	if (end == arg || *end || !(seconds >= 0.001 && seconds <= CONTROL_SECONDS_MAX))
+		say_usage("impossible time '%s'; --for takes seconds, as in 10, 10m or 2h", arg);
+	return seconds;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct ctl *ctl = state->input;
+
+	switch (key) {
+	case 'j':
+		ctl->json = true;
+		return 0;
+	case OPT_RECORDING:
+		ctl->recording = true;
+		return 0;
+	case OPT_FOR:
+		ctl->seconds = parse_seconds(arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (ctl->nr_words == MAX_WORDS)
+			say_usage("too many arguments: '%s'", arg);
+		ctl->words[ctl->nr_words++] = arg;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static void check_options(const struct ctl *ctl)
+{
+	const bool pauses = !strcmp(ctl->name, "pause"), resumes = !strcmp(ctl->name, "resume");
+
+	if (ctl->json && strcmp(ctl->name, "status") != 0)
+		say_usage("--json is for status");
+	if (ctl->recording && !pauses)
+		say_usage("--recording is for pause");
+	if (ctl->seconds > 0 && !pauses && !resumes)
+		say_usage("--for is for pause and resume");
+}
+
+/* Tells whom, command and argument apart: a first word that is a command is no trace. */
+static const struct ctl_command *take_words(struct ctl *ctl)
+{
+	const struct ctl_command *command = NULL;
+	unsigned at = 0;
+
+	if (ctl->nr_words)
+		command = find_command(ctl->words[0]);
+	if (!command && ctl->nr_words > 1) {
+		ctl->whom = ctl->words[at++];
+		command = find_command(ctl->words[1]);
+	}
+	if (!command)
+		say_usage(ctl->nr_words ? "no command '%s' for a recorder; 'adaptrace help ctl' "
+		                          "lists them"
+		                        : "no command for a recorder%s; 'adaptrace help ctl' lists "
+		                          "them",
+		          ctl->nr_words ? ctl->words[ctl->nr_words > 1] : "");
+	ctl->name = ctl->words[at++];
+	if (command->argument && at == ctl->nr_words)
+		say_usage("%s takes %s", command->name, command->argument);
+	if (command->argument)
+		ctl->argument = ctl->words[at++];
+	if (at < ctl->nr_words)
+		say_usage("too many arguments: '%s'", ctl->words[at]);
+	check_options(ctl);
+	return command;
+}
+
+static const char doc[] =
+	"Steers a recording that runs.\v"
+	"WHOM is the PID of a recorder or of what it records, or the name of the trace that it "
+	"will write. If it is not given it is the recorder of adaptrace.atr in this folder, or "
+	"else the only one of yours.\n\n"
+	"Commands:\n"
+	"  status             shows how the recording stands\n"
+	"  mark TEXT          marks this time in the trace\n"
+	"  pause              stops the program until resume, for 10 minutes at most\n"
+	"  pause --recording  takes no samples until resume; the program runs on\n"
+	"  resume             ends a pause\n"
+	"  stop               writes the trace now; the program runs on\n"
+	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
+	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
+
+int cmd_ctl(int argc, char **argv)
+{
+	const struct argp_option options[] = {
+		{"json", 'j', NULL, 0, "status as one JSON object", 0},
+		{"recording", OPT_RECORDING, NULL, 0, "pause the recording, not the program", 0},
+		{"for", OPT_FOR, "TIME", 0,
+	         "end the pause, or the time until the next one, after so many seconds; 10m and 2h "
+	         "are minutes and hours",
+	         0},
+		{0},
+	};
+	const struct argp argp = {options, parse_option, "[WHOM] COMMAND [ARGUMENT]", doc};
+	const struct ctl_command *command;
+	struct whom recorder;
+	struct ctl ctl = {0};
+	int status = 1;
+
+	if (foreign_options_parse(&argp, argc, argv, 2, 0, &ctl))
+		return 2;
+	command = take_words(&ctl);
+	if (!whom_find(&recorder, ctl.whom))
+		status = command->run(&ctl, &recorder);
+	whom_free(&recorder);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* Finds the recorder that a command line names. */
+#ifndef CLI_CTL_WHOM_H
+#define CLI_CTL_WHOM_H
+
+#include <sys/types.h>
+
+struct whom {
+	char *image_file, *trace_path; /* to be freed by whom_free() */
+	pid_t pid;                     /* 0: unknown */
+};
+
+/*
+ * whom: the PID of a recorder or of its target, or the name of the trace that it will write; NULL:
+ * adaptrace.atr, or else the only recorder of this user. Returns 0, or -ENOENT after reporting that
+ * there is none, or several.
+ */
+int whom_find(struct whom *recorder, const char *whom);
+void whom_free(struct whom *recorder);
+
+#endif

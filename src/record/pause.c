@@ -1,0 +1,218 @@
+#include "record/pause.h"
+
+#include "record/session.h"
+#include "record/summary.h"
+#include "record/tasks/tasks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define MAX_GAPS 4096 /* in a trace; those of all ranks of a job together have more room */
+
+int pause_open(struct session *s)
+{
+	s->pause.lease_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return s->pause.lease_fd < 0 ? -errno : 0;
+}
+
+void pause_close(struct session *s)
+{
+	if (s->pause.lease_fd > 0)
+		close(s->pause.lease_fd);
+}
+
+static void set_lease(struct session *s, uint64_t ns, bool again)
+{
+	const struct itimerspec timer = {
+		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+
+	s->pause.again = again;
+	timerfd_settime(s->pause.lease_fd, 0, &timer, NULL);
+}
+
+static void set_flags(struct session *s, unsigned flags)
+{
+	s->pause.flags = flags;
+	tables_state(s->tables)->flags = flags;
+}
+
+static void begin_gaps(struct session *s)
+{
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		tables_add_gap(s->tables, &(struct trace_gap){.from = s->pause.since, .event = e});
+	s->pause.nr_gaps += s->config->nr_events;
+}
+
+/* Time that the recorder and idle CPUs use from now on is not part of the totals. */
+static void stop_sampling(struct session *s)
+{
+	sampler_pause(s->sampler);
+	s->pause.since = sampler_now();
+	s->pause.cpu = overhead_guard_cpu_time();
+	s->pause.idle = summary_idle(s);
+	tasks_pause(&s->tasks, s->pause.since);
+	begin_gaps(s);
+}
+
+static void go_on_sampling(struct session *s)
+{
+	const uint64_t now = sampler_now();
+
+	s->pause.own_ns += overhead_guard_cpu_time() - s->pause.cpu;
+	if (s->idle_start)
+		s->idle_start += summary_idle(s) - s->pause.idle;
+	tasks_resume(&s->tasks, now);
+	tables_end_gaps(s->tables, now);
+	overhead_guard_begin_window(&s->guard, now);
+	s->guard.told_since = 0; /* the next time that is told begins the window */
+	if (sampler_resume(s->sampler))
+		session_notice(s, (struct notice){NOTICE_NOT_SAMPLING, -errno});
+}
+
+/* --- the target ------------------------------------------------------------------------------- */
+
+/* The recorder is in it: it would stop as well, and its guardian with it. */
+static bool is_own_cgroup(const struct session *s)
+{
+	return s->cgroup.fd >= 0 && cgroup_holds(&s->cgroup, getpid());
+}
+
+/* Returns the processes that are known to belong to the target; NULL: no memory. */
+static pid_t *known_processes(const struct session *s, size_t *nr)
+{
+	const struct record_config *config = s->config;
+	pid_t *pids = calloc(config->nr_attach + HASH_COUNT(s->tasks.tasks) + 1, sizeof(*pids));
+
+	*nr = 0;
+	if (pids && config->command)
+		pids[(*nr)++] = s->launch.pid;
+	for (unsigned i = 0; pids && i < config->nr_attach; i++)
+		pids[(*nr)++] = config->attach[i];
+	for (const struct task *task = s->tasks.tasks; pids && !config->wide && task;
+	     task = task->hh.next)
+		if (!task->ended && !task->dead && task->tid == task->process->pid)
+			pids[(*nr)++] = task->tid;
+	return pids;
+}
+
+static const char *stop_processes(struct session *s, pid_t except)
+{
+	size_t nr;
+	pid_t *pids = known_processes(s, &nr);
+	const char *why = pids ? freeze_tree(&s->pause.freeze, pids, nr, except)
+	                       : "there is not enough memory for a list of its processes";
+
+	free(pids);
+	return why;
+}
+
+static const char *stop_target(struct session *s, pid_t except)
+{
+	if (s->config->wide && !s->config->cgroup && !s->config->command)
+		return "whole CPUs are recorded, and no program; pause --recording pauses the "
+		       "recording";
+	if (s->config->cgroup && is_own_cgroup(s))
+		return "the recorder is in this cgroup, too; pause --recording pauses the "
+		       "recording";
+	if (s->config->cgroup)
+		return freeze_cgroup(&s->pause.freeze, &s->cgroup);
+	if (s->cgroup.fd < 0 || is_own_cgroup(s) || !cgroup_can_freeze(&s->cgroup))
+		return stop_processes(s, except);
+	return freeze_cgroup(&s->pause.freeze, &s->cgroup);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+/* With whole CPUs others are sampled while the command is stopped. */
+static bool pauses_recording(const struct session *s, const struct pause_request *request)
+{
+	return !request->target || !s->config->wide || s->config->cgroup;
+}
+
+static void pause_recording(struct session *s)
+{
+	if (s->pause.flags & RECORDING_PAUSED)
+		return;
+	wakers_hold(&s->wakers);
+	if (s->started)
+		stop_sampling(s);
+}
+
+const char *pause_begin(struct session *s, const struct pause_request *request)
+{
+	unsigned flags = s->pause.flags;
+	const char *why = NULL;
+
+	if (flags & RECORDING_FROZEN || (flags && !request->target))
+		return "the recording is paused already";
+	if (s->pause.nr_gaps + s->config->nr_events > MAX_GAPS)
+		return "the trace has no room for further pauses";
+	if (request->target)
+		why = stop_target(s, request->except);
+	if (why)
+		return why;
+	flags |= request->target ? RECORDING_FROZEN : RECORDING_PAUSED;
+	if (pauses_recording(s, request)) {
+		pause_recording(s);
+		flags |= RECORDING_PAUSED;
+	}
+	set_flags(s, flags);
+	set_lease(s, request->ns, false);
+	return NULL;
+}
+
+void pause_start(struct session *s)
+{
+	pause_recording(s);
+	set_flags(s, RECORDING_PAUSED | RECORDING_FROZEN);
+}
+
+static void let_target_go(struct session *s)
+{
+	if (s->launch.waits)
+		launch_go(&s->launch);
+	else
+		freeze_end(&s->pause.freeze);
+}
+
+const char *pause_end(struct session *s, uint64_t ns)
+{
+	if (!s->pause.flags)
+		return "nothing is paused";
+	if (s->pause.flags & RECORDING_PAUSED && s->started)
+		go_on_sampling(s);
+	wakers_release(&s->wakers);
+	if (s->pause.flags & RECORDING_FROZEN)
+		let_target_go(s);
+	set_flags(s, 0);
+	set_lease(s, ns, true);
+	return NULL;
+}
+
+void pause_expire(struct session *s)
+{
+	if (!wakers_expired(s->pause.lease_fd))
+		return;
+	if (s->pause.again)
+		pause_begin(s, &(struct pause_request){0});
+	else
+		pause_end(s, 0);
+}
+
+/* The gaps end with the recording, and no sample follows. */
+void pause_finish(struct session *s)
+{
+	if (!s->pause.flags)
+		return;
+	if (s->pause.flags & RECORDING_PAUSED && s->started) {
+		s->pause.own_ns += overhead_guard_cpu_time() - s->pause.cpu;
+		if (s->idle_start)
+			s->idle_start += summary_idle(s) - s->pause.idle;
+		tables_end_gaps(s->tables, sampler_now());
+	}
+	if (s->pause.flags & RECORDING_FROZEN)
+		let_target_go(s);
+	set_flags(s, 0);
+}

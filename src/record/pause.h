@@ -1,0 +1,49 @@
+/*
+ * Pauses of a recording. While it is paused, events take no samples and count nothing, and the
+ * times of --delay and --duration stand still; records of tasks and mappings are taken in. The
+ * trace has a gap for each event and pause.
+ */
+#ifndef RECORD_PAUSE_H
+#define RECORD_PAUSE_H
+
+#include "record/freeze.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct session;
+
+struct pause_request {
+	bool target;  /* stops the target as well */
+	uint64_t ns;  /* resumes after this time; 0: with pause_end() */
+	pid_t except; /* a process that is not stopped */
+};
+
+struct pause {
+	struct freeze freeze;
+	unsigned flags;  /* RECORDING_PAUSED, RECORDING_FROZEN; 0: it is not paused */
+	uint64_t since;  /* ns */
+	uint64_t cpu;    /* the recorder's CPU time when it began, ns */
+	uint64_t idle;   /* idle_time() when it began, ns */
+	uint64_t own_ns; /* the recorder's CPU time in all pauses, ns */
+	unsigned nr_gaps;
+	int lease_fd; /* timer: what the last command did is undone when it expires */
+	bool again;   /* it pauses then; else it resumes */
+};
+
+/* Opens the timer. 0 or -errno. */
+int pause_open(struct session *session);
+void pause_close(struct session *session);
+
+/* Pauses the recording. Returns NULL, or why it cannot be paused, in a line. */
+const char *pause_begin(struct session *session, const struct pause_request *request);
+/* Pauses it before the command has been executed; the end of the pause executes it. */
+void pause_start(struct session *session);
+/* Ends it; ns: it pauses again after this time. */
+const char *pause_end(struct session *session, uint64_t ns);
+/* Call it when lease_fd is readable. */
+void pause_expire(struct session *session);
+/* Ends a pause because the recording ends. */
+void pause_finish(struct session *session);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Packets between adaptrace ctl and a recorder: a JSON object each way.
+ *
+ *     {"v":1,"ctl":"mark","text":"phase 2"}     →  {"ok":true,"time_ns":81023456789}
+ *     {"v":1,"ctl":"resume"}                    →  {"ok":false,"error":"nothing is paused"}
+ *
+ * Both sides take what they receive for untrusted.
+ */
+#ifndef TRACE_LIVE_CONTROL_PACKET_H
+#define TRACE_LIVE_CONTROL_PACKET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTROL_PACKET_MAX  4096
+#define CONTROL_TEXT_MAX    256 /* bytes, without the NUL */
+#define CONTROL_ERROR_MAX   256 /* likewise */
+#define CONTROL_SECONDS_MIN 0.001
+#define CONTROL_SECONDS_MAX 1e9
+
+enum control_command {
+	CONTROL_MARK,   /* text */
+	CONTROL_PAUSE,  /* recording, seconds */
+	CONTROL_RESUME, /* seconds */
+	CONTROL_STOP,
+	CONTROL_OVERHEAD, /* percent */
+	CONTROL_CALLS,    /* text: on, off, or a class of calls */
+	NR_CONTROL_COMMANDS
+};
+
+/* Members that a command does not have are 0. */
+struct control_request {
+	enum control_command command;
+	bool recording; /* pause: the recording alone, while the target runs on */
+	double seconds; /* time after which the command is undone; 0: not given */
+	double percent; /* 0 … 100 */
+	char text[CONTROL_TEXT_MAX + 1];
+};
+
+struct control_answer {
+	bool ok;
+	uint64_t time;                     /* of the command's effect, ns; if ok */
+	char error[CONTROL_ERROR_MAX + 1]; /* one line, if not */
+};
+
+/* Returns the name of a command. */
+const char *control_command_name(enum control_command command);
+
+/* Returns NULL, or what is wrong with the packet. */
+const char *control_request_parse(const char *packet, size_t size, struct control_request *request);
+/* Returns false for a packet that is no answer. Control characters in an error become '?'. */
+bool control_answer_parse(const char *packet, size_t size, struct control_answer *answer);
+
+/* Return the size of the packet; 0: it does not fit, or there is no memory. */
+size_t control_request_print(const struct control_request *request,
+                             char packet[CONTROL_PACKET_MAX]);
+size_t control_answer_print(const struct control_answer *answer, char packet[CONTROL_PACKET_MAX]);
+
+#endif

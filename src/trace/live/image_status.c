@@ -1,0 +1,99 @@
+#include "trace/live/image_status.h"
+
+#include "trace/live/tables_layout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Copies of parts of an image: its recorder writes to it meanwhile. */
+struct view {
+	struct image_header header;
+	struct tables tables;
+	struct trace_run run;
+	struct hmb_ledger ledger;
+};
+
+static int read_part(int fd, void *to, size_t size, size_t at)
+{
+	return pread(fd, to, size, (off_t)at) == (ssize_t)size ? 0 : -EBADMSG;
+}
+
+static int read_view(struct view *view, int fd)
+{
+	struct stat stat;
+	int err;
+
+	if (fstat(fd, &stat))
+		return -errno;
+	view->tables = (struct tables){.header = &view->header, .image.size = (size_t)stat.st_size};
+	err = read_part(fd, &view->header, sizeof(view->header), 0);
+	if (!err)
+		err = tables_check_layout(&view->tables);
+	if (!err)
+		err = read_part(fd, &view->ledger, sizeof(view->ledger),
+		                view->tables.layout.ledger);
+	return err ? err
+	           : read_part(fd, &view->run, sizeof(view->run),
+	                       view->tables.layout.section[TRACE_RUN]);
+}
+
+static int read_name(const struct view *view, int fd, uint32_t offset, char name[64])
+{
+	const uint32_t nr = view->header.nr[TRACE_STRINGS];
+	const size_t rest = offset < nr ? nr - offset : 0;
+
+	memset(name, 0, 64);
+	return rest ? read_part(fd, name, rest < 63 ? rest : 63,
+	                        view->tables.layout.section[TRACE_STRINGS] + offset)
+	            : 0;
+}
+
+static int read_event(const struct view *view, int fd, uint32_t kind, struct image_status *status)
+{
+	struct image_event *to = &status->events[status->nr_events];
+	struct trace_event event;
+	uint32_t shift;
+	int err = read_part(fd, &event, sizeof(event),
+	                    view->tables.layout.section[TRACE_EVENTS] + kind * sizeof(event));
+
+	if (err || event.unit == TRACE_CALLS)
+		return err;
+	to->unit = event.unit;
+	to->floor = view->ledger.floor[kind];
+	shift = to->floor > event.initial_shift ? to->floor : event.initial_shift;
+	to->period = shift < 56 ? event.base_period << shift : 0;
+	status->taken += view->ledger.taken[kind];
+	status->nr_events++;
+	return read_name(view, fd, event.name, to->name);
+}
+
+static int read_status(int fd, struct image_status *status)
+{
+	struct view view;
+	int err = read_view(&view, fd);
+
+	if (err)
+		return err;
+	status->state = view.header.state;
+	status->sampling = view.run.end > view.run.start;
+	status->budget = view.header.budget;
+	status->used = view.run.used;
+	for (uint32_t k = 0; !err && k < view.header.nr[TRACE_EVENTS]; k++)
+		err = read_event(&view, fd, k, status);
+	return err;
+}
+
+int image_status_read(const char *image_file, struct image_status *status)
+{
+	enum shm_image_holder holder;
+	int fd = shm_image_peek(image_file, &holder), err;
+
+	*status = (struct image_status){0};
+	if (fd < 0)
+		return fd;
+	err = holder == SHM_IMAGE_RECORDER ? read_status(fd, status) : -ENOENT;
+	close(fd);
+	return err;
+}

@@ -1,0 +1,26 @@
+/* How a recording stands, read from its image alone: its recorder takes no notice. */
+#ifndef TRACE_LIVE_IMAGE_STATUS_H
+#define TRACE_LIVE_IMAGE_STATUS_H
+
+#include "trace/live/tables.h"
+
+struct image_event {
+	char name[64]; /* cut if longer */
+	uint32_t unit; /* enum trace_unit; calls are not among the events */
+	uint32_t floor;
+	uint64_t period; /* in force, in the unit */
+};
+
+struct image_status {
+	struct recording_state state;
+	bool sampling; /* sampling has started */
+	uint64_t taken;
+	uint64_t budget, used; /* bytes */
+	unsigned nr_events;
+	struct image_event events[TABLES_MAX_EVENTS];
+};
+
+/* Reads it from an image's file. 0, -ENOENT, -EACCES, -EBADMSG, -errno. */
+int image_status_read(const char *image_file, struct image_status *status);
+
+#endif

@@ -1,0 +1,99 @@
+#!/bin/sh
+# A program is paused and goes on, whatever happens to the recorder; no sample is in a gap.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+ctl() { "$ADAPTRACE" ctl "$@" || fail "ctl $* ended with $?"; }
+# A program that counts in a file, which is held by its child as well.
+cat >count.sh <<'EOC'
+(while :; do i=$((i + 1)); echo $i >child; done) &
+trap 'kill $!; exit 5' TERM
+while :; do i=$((i + 1)); echo $i >parent; done
+EOC
+stands_still() {
+	sleep 0.1
+	a=$(cat parent child)
+	sleep 0.3
+	[ "$a" = "$(cat parent child)" ]
+}
+goes_on() {
+	for which in parent child; do
+		a=$(cat $which)
+		await sh -c "[ '$a' != \"\$(cat $which)\" ]"
+	done
+}
+
+# Frozen by its cgroup where one is permitted, and stopped by signals with inherited events.
+for way in "" --inherit; do
+	start_recording -F 200 $way -o x.atr sh count.sh 2>errors
+	! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
+	goes_on
+	ctl x.atr mark 'before the pause'
+	ctl x.atr pause
+	"$ADAPTRACE" ctl x.atr status | grep -q ': paused by' || fail "not paused $way"
+	stands_still || fail "the program runs on $way"
+	"$ADAPTRACE" ctl x.atr pause 2>errors && fail "paused twice"
+	ctl x.atr resume
+	goes_on
+	ctl x.atr pause --for 0.2
+	await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q ': recording by'"
+	goes_on
+	ctl x.atr pause
+	kill $recorder # the program takes the signal
+	wait $recorder
+	status=$?
+	[ $status = 5 ] || fail "record $way ended with $status"
+	check <<'END'
+import recording
+
+info = recording.info("x.atr")
+actions = [(a["action"], a["result"]) for a in info["actions"]]
+assert actions == [("mark", "done"), ("pause", "done"), ("pause", "refused"), ("resume", "done"),
+                   ("pause", "done"), ("pause", "done")], actions
+assert info["actions"][0]["text"] == "before the pause" and info["actions"][0]["pid"] > 0
+gaps = [(g["from_ns"], g["to_ns"]) for g in info["gaps"]]
+assert len(gaps) == 3 and all(a < b for a, b in gaps), gaps
+assert sum(b - a for a, b in gaps) == info["wall_ns"] - info["sampled_ns"] > 600000000, info
+for sample in recording.samples("x.atr"):
+    assert not any(a < sample["time_ns"] < b for a, b in gaps), sample
+END
+done
+"$ADAPTRACE" report x.atr | grep -q 'of it paused, with 1 mark' || fail "$("$ADAPTRACE" report x.atr | head -3)"
+"$ADAPTRACE" convert --chrome -o x.json x.atr && grep -q 'before the pause' x.json || fail "no mark for Chrome"
+"$ADAPTRACE" convert --firefox -o y.json x.atr && zcat -f y.json | grep -q 'before the pause' || fail "no mark for Firefox"
+"$ADAPTRACE" merge -o job.atr x.atr 2>errors && "$ADAPTRACE" info job.atr | grep -q 'mark: before the pause' ||
+	fail "no mark in a merged trace: $(cat errors)"
+
+# A recorder that is killed leaves nothing stopped.
+start_recording -o x.atr sh count.sh
+target=$(target_of $recorder)
+background="$background $target"
+goes_on
+ctl x.atr pause
+stands_still || fail "the program runs on"
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+goes_on
+kill $target
+"$ADAPTRACE" recover x.atr 2>/dev/null || fail "cannot recover"
+sh count.sh &
+target=$!
+background="$background $target"
+goes_on
+start_recording -o x.atr -p $target
+ctl $recorder pause
+stands_still || fail "an attached program runs on"
+ctl $recorder resume
+goes_on
+# Somebody else's stop is left alone.
+kill -STOP $target
+ctl $recorder pause
+ctl $recorder resume
+grep -q '^State:.T' /proc/$target/status || fail "it was stopped by somebody else"
+kill -CONT $target
+ctl $recorder pause
+kill -INT $recorder
+wait $recorder
+goes_on
+kill $target
+pass
