@@ -32,6 +32,12 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
                          const char *output_help, const char *doc);
 
 /*
+ * Writes a trace of what the recorder of command->path holds to command->output. Returns the exit
+ * status: 0, or 1 after reporting why there is none.
+ */
+int snapshot_write(const struct image_command *command);
+
+/*
  * For a command without a name, where nobody has or left an image of the default: takes the only
  * trace of this user whose image has this holder, which *chosen holds, to be freed. False: there
  * are several, which was told.

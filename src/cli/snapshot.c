@@ -50,7 +50,7 @@ static int write_snapshot(const struct image_command *command, struct tables *ta
 	return !image_trace_write(command->output, tables, true, "the run so far,");
 }
 
-static int snapshot(const struct image_command *command)
+int snapshot_write(const struct image_command *command)
 {
 	struct tables *tables = tables_snapshot(command->path);
 	int status;
@@ -97,7 +97,7 @@ int cmd_snapshot(int argc, char **argv)
 	if (!image_command_choose(&command, SHM_IMAGE_RECORDER, &chosen))
 		return 1;
 	if (command.output || settle_output(&command))
-		status = snapshot(&command);
+		status = snapshot_write(&command);
 	free(chosen);
 	return status;
 }

@@ -57,6 +57,20 @@ static const char *stop(struct session *s, const struct control_request *request
 	return NULL;
 }
 
+static const char *reset(struct session *s, const struct control_request *request,
+                         const struct ucred *peer)
+{
+	(void)request;
+	(void)peer;
+	if (s->calls)
+		return "calls are recorded, and their sums cannot begin anew";
+	if (s->pause.flags)
+		return "the recording is paused; resume it first";
+	if (session_reset(s))
+		return "sampling has not begun yet";
+	return NULL;
+}
+
 /* Floors do not fall by a higher limit. */
 static const char *overhead(struct session *s, const struct control_request *request,
                             const struct ucred *peer)
@@ -118,8 +132,9 @@ static void serve(void *arg, const struct control_request *request, const struct
                   struct control_answer *answer)
 {
 	static command_fn *const commands[NR_CONTROL_COMMANDS] = {
-		[CONTROL_MARK] = mark, [CONTROL_PAUSE] = pause_,      [CONTROL_RESUME] = resume,
-		[CONTROL_STOP] = stop, [CONTROL_OVERHEAD] = overhead, [CONTROL_CALLS] = calls,
+		[CONTROL_MARK] = mark,   [CONTROL_PAUSE] = pause_, [CONTROL_RESUME] = resume,
+		[CONTROL_STOP] = stop,   [CONTROL_RESET] = reset,  [CONTROL_OVERHEAD] = overhead,
+		[CONTROL_CALLS] = calls,
 	};
 	struct session *s = arg;
 	const char *refusal = "the recording has ended";

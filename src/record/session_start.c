@@ -111,6 +111,7 @@ static void restart_counts(struct session *s)
 {
 	overhead_guard_restart(&s->guard);
 	s->sampling.forked_ns = s->calls_told = 0;
+	s->pause.own_ns = 0;
 	s->stack.built = s->stack.truncated = s->stack.stitched = 0;
 	memset(s->stack.cut, 0, sizeof(s->stack.cut));
 }

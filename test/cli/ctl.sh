@@ -16,7 +16,7 @@ refused() { # WORDS ARGUMENTS...
 
 refused "no recorder of yours" nobody.atr status
 for wrong in "" "x.atr" "x.atr leap" "x.atr mark" "x.atr stop now" "mark a b c" "resume --recording" \
-	"stop --for 1" "pause --for never" "pause --json"; do
+	"stop --for 1" "stop --save x" "reset now" "pause --for never" "pause --json"; do
 	"$ADAPTRACE" ctl $wrong 2>errors
 	status=$?
 	[ $status = 2 ] || fail "ctl $wrong ended with $status"

@@ -4,6 +4,7 @@
  */
 #include "cli/commands.h"
 #include "cli/foreign_options.h"
+#include "cli/image_trace.h"
 #include "cli/ctl/whom.h"
 #include "cli/say.h"
 #include "output/text/json_writer.h"
@@ -23,12 +24,13 @@
 
 #define MAX_WORDS 3 /* WHOM COMMAND ARGUMENT */
 
-enum { OPT_RECORDING = 1000, OPT_FOR };
+enum { OPT_RECORDING = 1000, OPT_FOR, OPT_SAVE };
 
 struct ctl {
 	const char *words[MAX_WORDS];
 	unsigned nr_words;
 	const char *whom, *name, *argument;
+	const char *save; /* where reset writes a trace of what the recorder has; NULL: nowhere */
 	double seconds;
 	bool recording, json;
 };
@@ -208,6 +210,17 @@ static int stop(const struct ctl *ctl, const struct whom *recorder)
 	return ask(recorder, &request);
 }
 
+/* The samples between the copy and the reset are in neither. */
+static int reset(const struct ctl *ctl, const struct whom *recorder)
+{
+	const struct control_request request = {.command = CONTROL_RESET};
+
+	if (ctl->save && snapshot_write(&(struct image_command){.path = recorder->trace_path,
+	                                                        .output = ctl->save}))
+		return 1;
+	return ask(recorder, &request);
+}
+
 static int overhead(const struct ctl *ctl, const struct whom *recorder)
 {
 	struct control_request request = {.command = CONTROL_OVERHEAD};
@@ -241,6 +254,7 @@ static const struct ctl_command ctl_commands[] = {
 	{"pause", NULL, pause_},
 	{"resume", NULL, resume},
 	{"stop", NULL, stop},
+	{"reset", NULL, reset},
 	{"overhead", "a percentage", overhead},
 	{"calls", "on, off or a class", calls},
 };
@@ -290,6 +304,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_RECORDING:
 		ctl->recording = true;
 		return 0;
+	case OPT_SAVE:
+		ctl->save = arg;
+		return 0;
 	case OPT_FOR:
 		ctl->seconds = parse_seconds(arg);
 		return 0;
@@ -311,6 +328,8 @@ static void check_options(const struct ctl *ctl)
 		say_usage("--json is for status");
 	if (ctl->recording && !pauses)
 		say_usage("--recording is for pause");
+	if (ctl->save && strcmp(ctl->name, "reset") != 0)
+		say_usage("--save is for reset");
 	if (ctl->seconds > 0 && !pauses && !resumes)
 		say_usage("--for is for pause and resume");
 }
@@ -356,6 +375,7 @@ static const char doc[] =
 	"  pause --recording  takes no samples until resume; the program runs on\n"
 	"  resume             ends a pause\n"
 	"  stop               writes the trace now; the program runs on\n"
+	"  reset              drops all samples, and begins anew with the first rate\n"
 	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
 	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
 
@@ -368,6 +388,7 @@ int cmd_ctl(int argc, char **argv)
 	         "end the pause, or the time until the next one, after so many seconds; 10m and 2h "
 	         "are minutes and hours",
 	         0},
+		{"save", OPT_SAVE, "FILE", 0, "write a trace of what there is before a reset", 0},
 		{0},
 	};
 	const struct argp argp = {options, parse_option, "[WHOM] COMMAND [ARGUMENT]", doc};

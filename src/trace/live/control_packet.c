@@ -21,6 +21,7 @@ static const struct command {
 	[CONTROL_PAUSE] = {"pause", RECORDING | SECONDS, 0},
 	[CONTROL_RESUME] = {"resume", SECONDS, 0},
 	[CONTROL_STOP] = {"stop", 0, 0},
+	[CONTROL_RESET] = {"reset", 0, 0},
 	[CONTROL_OVERHEAD] = {"overhead", PERCENT, PERCENT},
 	[CONTROL_CALLS] = {"calls", TEXT, TEXT},
 };

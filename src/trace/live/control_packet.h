@@ -24,6 +24,7 @@ enum control_command {
 	CONTROL_PAUSE,  /* recording, seconds */
 	CONTROL_RESUME, /* seconds */
 	CONTROL_STOP,
+	CONTROL_RESET,
 	CONTROL_OVERHEAD, /* percent */
 	CONTROL_CALLS,    /* text: on, off, or a class of calls */
 	NR_CONTROL_COMMANDS
