@@ -52,9 +52,9 @@ static unsigned drain(const struct spin *spin)
 	return nr;
 }
 
-static uint64_t work(uint64_t x)
+static uint64_t work(uint64_t x, unsigned steps)
 {
-	for (int i = 0; i < SLICE_STEPS; i++)
+	for (unsigned i = 0; i < steps; i++)
 		x = x * 6364136223846793005u + 1442695040888963407u;
 	return x;
 }
@@ -72,13 +72,19 @@ static __attribute__((noinline)) void spin_run(struct spin *spin)
 	volatile uint64_t x = (uintptr_t)__builtin_frame_address(0);
 
 	spin->nr_hit = spin->nr_clear = 0;
-	while (before < end) {
+	for (unsigned nr_unclear = 0; before < end;) {
 		uint64_t after;
 		unsigned nr;
 
-		x = work(x);
+		x = work(x, SLICE_STEPS);
 		nr = drain(spin);
 		after = clock_ns(CLOCK_MONOTONIC);
+		if (drain(spin)) { /* which slice has paid for this sample is not known */
+			x = work(x, SLICE_STEPS * (++nr_unclear % 7) / 7); /* or all come here */
+			drain(spin);
+			before = clock_ns(CLOCK_MONOTONIC);
+			continue;
+		}
 		if (nr == 1)
 			put_slice(spin->hit, &spin->nr_hit, after - before);
 		else if (nr == 0)
@@ -119,8 +125,7 @@ static uint64_t quartile(uint64_t *values, uint32_t nr, unsigned quarters)
 
 /*
  * The price by one try; 0: it says nothing. The lower quartile, because what disturbs a slice
- * (ticks, other tasks, the host of a virtual machine) only ever makes it longer; not the least,
- * because of some samples only the end falls into the slice that finds them.
+ * (ticks, other tasks, the host of a virtual machine) only ever makes it longer.
  */
 static uint64_t spin_price(struct spin *spin)
 {
@@ -129,30 +134,28 @@ static uint64_t spin_price(struct spin *spin)
 	if (spin->nr_hit < SAMPLES_MIN || spin->nr_clear < SAMPLES_MIN)
 		return 0;
 	hit = quartile(spin->hit, spin->nr_hit, 1);
-	clear = quartile(spin->clear, spin->nr_clear, 2);
+	clear = quartile(spin->clear, spin->nr_clear, 1);
 	return hit > clear ? hit - clear : 0;
 }
 
 static int measure(struct spin *spin, int fd, unsigned frames, uint64_t *ns_per_sample)
 {
-	uint64_t least = UINT64_MAX;
+	uint64_t prices[TRIES];
+	uint32_t nr = 0;
 
-	for (int i = 0, good = 0; i < TRIES_MAX && good < TRIES; i++) {
-		uint64_t price;
+	for (int i = 0; i < TRIES_MAX && nr < TRIES; i++) {
 
 		if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 			return -errno;
 		spin_below_frames(spin, frames);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 		drain(spin);
-		price = spin_price(spin);
-		good += price > 0;
-		if (price && price < least)
-			least = price;
+		prices[nr] = spin_price(spin);
+		nr += prices[nr] > 0;
 	}
-	if (least == UINT64_MAX)
+	if (!nr)
 		return -EAGAIN;
-	*ns_per_sample = least;
+	*ns_per_sample = quartile(prices, nr, 1);
 	return 0;
 }
 

@@ -20,11 +20,11 @@ struct cost_question {
 
 /*
  * Spins on the calling thread for 20 ms (40 where other tasks are in the way) under a clock of its
- * own, of 10 kHz, and takes the least of several tries. Repeats within 10 % as long as the machine
- * itself does: the host of a virtual one can make samples a third dearer from one second to the
- * next. Needs one descriptor and 260 KiB of ring meanwhile. 0; else the kernel's -errno (-EACCES
- * and -EPERM: not for this user), -EINVAL, or -EAGAIN where the thread hardly came to run. Real
- * programs pay up to twice as much: their caches suffer, too.
+ * own, of 10 kHz, and takes the lower quartile of several tries. Repeats within 10 % as long as the
+ * machine itself does: the host of a virtual one can make samples a third dearer from one second to
+ * the next. Needs one descriptor and 260 KiB of ring meanwhile. 0; else the kernel's -errno
+ * (-EACCES and -EPERM: not for this user), -EINVAL, or -EAGAIN where the thread hardly came to run.
+ * Real programs pay up to twice as much: their caches suffer, too.
  */
 int cost_measure(const struct cost_question *question, uint64_t *ns_per_sample);
 
