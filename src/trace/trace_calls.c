@@ -75,11 +75,12 @@ static int list_open(struct list *list, const struct bin_position *first,
 	return list->cursor ? list_next(list) : -ENOMEM;
 }
 
-/* If two calls of a thread are left at the same time, the inner one comes first. */
+/* If two calls of a thread are left at the same time, the inner one comes first, or the earlier. */
 static bool before(const struct call *a, const struct call *b)
 {
-	return a->leave < b->leave ||
-	       (a->leave == b->leave && a->thread == b->thread && a->depth > b->depth);
+	if (a->leave != b->leave || a->thread != b->thread)
+		return a->leave < b->leave;
+	return a->depth != b->depth ? a->depth > b->depth : a->enter < b->enter;
 }
 
 static struct list *oldest(const struct call_walk *walk)

@@ -49,6 +49,31 @@ static void job_open(struct job *job)
 	                                               .kinds[CALLS].content = HMB_CALLS});
 }
 
+/* Calls of a thread that lie in different lists come in their order, if they end at once as well.
+ */
+static void test_calls_that_end_at_once(void **state)
+{
+	static const struct call calls[] = {{.enter = 1000, .leave = 2000}, {2000, 2000}};
+	struct call_walk *walk;
+	struct trace_call call;
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	assert_true(hmb_put_call(job.w.hmb, CALLS, 1, &calls[0]));
+	assert_true(hmb_put_call(job.w.hmb, CALLS, 0, &calls[1]));
+	trace = world_written(&job.w);
+	walk = call_walk_new(trace);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(call_walk_next(walk, &call), 1);
+		assert_int_equal(call.call.enter, calls[i].enter);
+	}
+	call_walk_free(walk);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
 /* Of a thread's calls: more than one record has, of some. */
 static uint32_t nr_parts_of(uint32_t n)
 {
@@ -742,6 +767,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_recover),
+		cmocka_unit_test(test_calls_that_end_at_once),
 		cmocka_unit_test(test_torn_bins),
 		cmocka_unit_test(test_bad_comms),
 		cmocka_unit_test(test_stream),
