@@ -18,4 +18,10 @@ static inline uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
+/* Returns a time of ns nanoseconds in the form that the kernel takes. */
+static inline struct timespec clock_timespec(uint64_t ns)
+{
+	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+}
+
 #endif

@@ -1,5 +1,6 @@
 #include "record/pause.h"
 
+#include "base/clock.h"
 #include "record/session.h"
 #include "record/summary.h"
 #include "record/tasks/tasks.h"
@@ -25,8 +26,7 @@ void pause_close(struct session *s)
 
 static void set_lease(struct session *s, uint64_t ns, bool again)
 {
-	const struct itimerspec timer = {
-		.it_value = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)}};
+	const struct itimerspec timer = {.it_value = clock_timespec(ns)};
 
 	s->pause.again = again;
 	timerfd_settime(s->pause.lease_fd, 0, &timer, NULL);

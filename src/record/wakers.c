@@ -1,5 +1,7 @@
 #include "record/wakers.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <sys/epoll.h>
@@ -54,15 +56,10 @@ int wakers_watch_rings(struct wakers *w, const struct sampler *sampler)
 	return err;
 }
 
-static struct timespec time_of(uint64_t ns)
-{
-	return (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-}
-
 /* flags: TFD_TIMER_ABSTIME or none. 0: never. */
 static int set_timer(int fd, int flags, uint64_t time)
 {
-	const struct itimerspec timer = {.it_value = time_of(time)};
+	const struct itimerspec timer = {.it_value = clock_timespec(time)};
 
 	return timerfd_settime(fd, flags, &timer, NULL) ? -errno : 0;
 }

@@ -71,7 +71,7 @@ static int flush_until(struct watch *watch, uint64_t end)
 
 static void sleep_until(uint64_t end)
 {
-	const struct timespec time = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+	const struct timespec time = clock_timespec(end);
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
 }

@@ -15,6 +15,8 @@
 #include "perf/sampler/pinned_threads.h"
 #include "perf/sampler/sampler_state.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -207,7 +209,7 @@ void sampler_lose_phases(struct sampler *s, unsigned e)
 
 static void sleep_until(uint64_t time)
 {
-	const struct timespec until = {(time_t)(time / 1000000000), (long)(time % 1000000000)};
+	const struct timespec until = clock_timespec(time);
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }

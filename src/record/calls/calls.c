@@ -1,3 +1,4 @@
+#include "base/clock.h"
 #include "record/calls/calls_put.h"
 #include "record/calls/calls_socket.h"
 #include "record/tasks/process_fd.h"
@@ -9,11 +10,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A thread that makes a million calls a second, no two alike, fills its ring in 40 ms. */
-#define ROUND_NS      10000000
-#define MIN_ROUND_NS  2500000
-#define MAX_ROUND_NS  20000000
+/*
+ * A thread that makes a million calls a second, no two alike, fills its ring in 40 ms. All rounds
+ * are among the intervals of pace.h.
+ */
 #define IDLE_ROUND_NS 100000000
+#define MAX_ROUND_NS  (IDLE_ROUND_NS / 4)
+#define ROUND_NS      (IDLE_ROUND_NS / 8)
+#define MIN_ROUND_NS  (IDLE_ROUND_NS / 32)
 #define MAX_ASKING    64 /* at once */
 
 struct calls {
@@ -25,7 +29,7 @@ struct calls {
 	bool begun;
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
-	long round_ns;
+	uint64_t round_ns;
 	uint64_t drained; /* when the last round began, or there was nobody, ns */
 	uint64_t nr_processes, refused, unheard, lost_ended, malformed_ended;
 	unsigned floor; /* as the targets know it */
@@ -102,14 +106,17 @@ int calls_poll_fd(const struct calls *calls)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
+/* At multiples of the interval, so that the recorders of all ranks wake at the same instants. */
 static void set_timer(struct calls *calls)
 {
-	long ns = !calls->nr_alive            ? 0
-	          : calls->floor == NR_LEVELS ? IDLE_ROUND_NS
-	                                      : calls->round_ns;
-	const struct itimerspec time = {{0, ns}, {0, ns}};
+	uint64_t interval = calls->floor == NR_LEVELS ? IDLE_ROUND_NS : calls->round_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	struct itimerspec time = {0};
 
-	timerfd_settime(calls->timer_fd, 0, &time, NULL);
+	if (calls->nr_alive)
+		time = (struct itimerspec){clock_timespec(interval),
+		                           clock_timespec(now - now % interval + interval)};
+	timerfd_settime(calls->timer_fd, TFD_TIMER_ABSTIME, &time, NULL);
 }
 
 #define NOW UINT64_MAX
@@ -248,7 +255,7 @@ void calls_want(struct calls *calls, uint32_t wanted)
  */
 static void adapt_round(struct calls *calls, unsigned fill)
 {
-	long ns = calls->round_ns;
+	uint64_t ns = calls->round_ns;
 
 	if (fill > 400 && ns > MIN_ROUND_NS)
 		ns /= 2;

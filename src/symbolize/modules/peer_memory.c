@@ -111,7 +111,7 @@ void peer_memory_free(struct peer_memory *memory)
 static void ask(struct peer_memory *memory)
 {
 	uint64_t until = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
-	const struct timespec time = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
+	const struct timespec time = clock_timespec(until);
 	int errnum;
 
 	memory->busy = true;
