@@ -406,9 +406,10 @@ double sampler_fill(const struct sampler *sampler)
 {
 	double most = 0;
 
-	for (unsigned c = 0; c < sampler->nr_cpus; c++) {
-		const struct ring *ring =
-			&sampler->rings[ring_index(sampler, RING_SAMPLES, c)].ring;
+	const unsigned first = ring_index(sampler, RING_SAMPLES, 0);
+
+	for (unsigned i = first; i < sampler->nr_rings && i < first + sampler->nr_cpus; i++) {
+		const struct ring *ring = &sampler->rings[i].ring;
 		double fill = (double)ring_fill(ring) / (double)ring->size;
 
 		most = fill > most ? fill : most;

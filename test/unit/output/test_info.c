@@ -292,7 +292,7 @@ static const char all_as_json[] =
 	"'version': '0.1.0', 'command': ['./app', '-x', '\\u001b[31m'], "
 	"'exit_status': 137, 'pid': 77, 'directory': '/here', 'host': 'vm', 'kernel': 'Linux "
 	"6.1', 'cpu_model': 'a processor', 'nr_cpus': 3, 'start_time_ns': 86400000000000, "
-	"'start_ns': 1000, 'delay_ns': 5000000000, 'wall_ns': 4000000, "
+	"'start_ns': 1000, 'delay_ns': 5000000000, 'wall_ns': 4000000, 'sampled_ns': 4000000, "
 	"'stacks': 'dwarf', 'counting': 'cgroup', "
 	"'max_overhead': 5.0, 'sample_price_ns': 2000, 'recorder_cpu_ns': 100000, "
 	"'drain_latency_ns': 7000, 'seed': 42, 'in_step': {'asked': true, 'grid_ns': 97081, "
@@ -341,7 +341,7 @@ static const char all_as_json[] =
 	"'start_ns': 0, 'end_ns': null}], 'commands': [{'comm': 'app', 'tasks': 6, 'stored': 2, "
 	"'weight': 776648, 'exact': null}, {'comm': 'sh', 'tasks': 1, 'stored': 14, 'weight': "
 	"2329944, 'exact': 50000000}, {'comm': 'gone', 'tasks': 0, 'stored': 0, 'weight': 0, "
-	"'exact': null}]"
+	"'exact': null}], 'dropped_actions': 0, 'actions': [], 'gaps': []"
 	"}";
 
 static void json_tells_all(void **state)

@@ -27,7 +27,7 @@ struct world {
 	struct session session;
 	struct sampler sampler;
 	int cpus[NR_CPUS];
-	uint64_t periods[NR_EVENTS][NR_CPUS];
+	uint64_t periods[NR_EVENTS][NR_CPUS], lost[NR_EVENTS][NR_CPUS];
 	struct session_source sources[NR_EVENTS * NR_CPUS];
 	char folder[64], path[96];
 	uint16_t code; /* the module of what is mapped */
@@ -48,8 +48,11 @@ static void open_sampler(struct world *w)
 		.max_chain = 127,
 	};
 	for (unsigned e = 0; e < NR_EVENTS; e++) {
-		s->events[e] = (struct sampler_event){
-			.base_period = w->periods[e], .is_clock = !e, .nr_rungs = 4, .nr_steps = 1};
+		s->events[e] = (struct sampler_event){.base_period = w->periods[e],
+		                                      .lost = w->lost[e],
+		                                      .is_clock = !e,
+		                                      .nr_rungs = 4,
+		                                      .nr_steps = 1};
 		for (unsigned c = 0; c < NR_CPUS; c++)
 			w->periods[e][c] = e ? 1 : PERIOD;
 	}
