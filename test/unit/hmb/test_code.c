@@ -612,7 +612,7 @@ static void any_flipped_byte_is_survived(void **state)
 	int end;
 
 	(void)state;
-	for (unsigned round = 0; round < 8; round++) {
+	for (unsigned round = 0; round < ROUNDS(8); round++) {
 		struct bin *bin = new_bin(10, BIN_SAMPLES);
 		unsigned char *bytes = (unsigned char *)bin;
 		unsigned nr = fill(bin, encoder, samples, 6);
@@ -681,7 +681,7 @@ static void garbage_is_survived(void **state)
 	int end;
 
 	(void)state;
-	for (unsigned round = 0; round < 30000; round++) {
+	for (unsigned round = 0; round < ROUNDS(30000); round++) {
 		size_t size = rnd() % (sizeof(words) + 1);
 
 		for (unsigned i = 0; i < 128; i++)

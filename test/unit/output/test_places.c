@@ -1,4 +1,5 @@
 /* Samples that are where earlier ones were, and the pieces of code that frames are in. */
+#include "cases.h"
 #include "trace_world.h"
 
 #include "output/profile/frame_pieces.h"
@@ -148,7 +149,7 @@ static void parts_of_a_run_are_told_apart(void **state)
 	(void)state;
 	world_open(&w, 1 << 16);
 	trace = few_places(&w, 4000);
-	for (unsigned i = 0; i < 40; i++) {
+	for (unsigned i = 0; i < ROUNDS(40); i++) {
 		uint64_t from = (10000 + rnd(&w, 4000) * 300) << TIME_SHIFT;
 		uint64_t to = from + ((rnd(&w, 1000) * 300) << TIME_SHIFT);
 

@@ -1,4 +1,5 @@
 /* Names of addresses: of this program, of libraries, and of files that are not what they seem. */
+#include "cases.h"
 #include "naming.h"
 
 #include <ctype.h>
@@ -554,8 +555,8 @@ static void damage(struct bytes *bytes)
 	int fd = memfd_create("hostile", MFD_CLOEXEC);
 
 	original.data = memcpy(malloc(bytes->size), bytes->data, bytes->size);
-	/* Hardly a field is shorter than this step. */
-	for (i = bytes->size % 3; i < bytes->size; i += 3) {
+	/* Hardly a field is shorter than the shorter step. */
+	for (i = bytes->size % 3; i < bytes->size; i += SANITIZED ? 11 : 3) {
 		if (!is_structure(&original, i))
 			continue;
 		bytes->data[i] ^= flips[n++ % sizeof(flips)];

@@ -1,4 +1,5 @@
 /* Unwinding with files that lie, or change while they are read. */
+#include "cases.h"
 #include "unwinding.h"
 
 #include <elf.h>
@@ -115,7 +116,7 @@ static void damaged_files_do_no_harm(void **state)
 	unsigned i;
 
 	srand(4);
-	for (i = 0; i < 300; i++) {
+	for (i = 0; i < ROUNDS(300); i++) {
 		memcpy(bytes, image.bytes, image.size);
 		image_damage(&image, bytes);
 		image_write(&image, bytes, rand() % 8 ? image.size : (size_t)rand() % image.size);
