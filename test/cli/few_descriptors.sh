@@ -10,7 +10,7 @@ with() { # LIMIT COMMAND...
 }
 
 head -1 /proc/stat >stat
-with 40 -F "$(rate 10000)" "$TARGETS/quarters" 2 0.2 || fail "40 descriptors: $(cat errors)"
+with 44 -F "$(rate 10000)" "$TARGETS/quarters" 2 0.2 || fail "44 descriptors: $(cat errors)"
 cat errors
 complaints errors | grep -q "files may be open.*ulimit -n" || fail "nothing was said: $(cat errors)"
 measure <<'END'

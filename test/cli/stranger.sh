@@ -15,7 +15,7 @@ folder = f"/proc/{sys.argv[1]}/fd/"
 links = {os.readlink(folder + fd) for fd in os.listdir(folder)}
 for line in open("/proc/net/unix").readlines()[1:]:
     fields = line.split()
-    if len(fields) > 7 and f"socket:[{fields[6]}]" in links:
+    if len(fields) > 7 and fields[7].startswith("@") and f"socket:[{fields[6]}]" in links:
         print(fields[7][1:])
 END_OF_PROGRAM
 )
