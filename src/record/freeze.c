@@ -152,7 +152,7 @@ static int compare_pids(const void *a, const void *b)
 
 static bool has(const struct tree *tree, pid_t pid)
 {
-	return bsearch(&pid, tree->pids, tree->nr, sizeof(pid), compare_pids);
+	return tree->nr && bsearch(&pid, tree->pids, tree->nr, sizeof(pid), compare_pids);
 }
 
 static bool add(struct tree *tree, pid_t pid)

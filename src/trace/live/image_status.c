@@ -71,7 +71,7 @@ static int read_event(const struct view *view, int fd, uint32_t kind, struct ima
 
 static int read_status(int fd, struct image_status *status)
 {
-	struct view view;
+	struct view view = {0};
 	int err = read_view(&view, fd);
 
 	if (err)
