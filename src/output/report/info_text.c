@@ -78,9 +78,11 @@ static void put_paused(FILE *to, const struct trace *trace)
 
 static void put_action(FILE *to, const struct trace *trace, const struct trace_action *action)
 {
-	char time[TEXT_SIZE];
+	const struct trace_run *run = trace_run(trace);
+	char time[TEXT_SIZE] = "before"; /* a reset, or while sampling had not begun */
 
-	text_quantity(time, (double)trace_since_start(trace_run(trace), action->time), TRACE_NS);
+	if (action->time >= run->start)
+		text_quantity(time, (double)trace_since_start(run, action->time), TRACE_NS);
 	fprintf(to, "  %9s  ", time);
 	text_put(to, trace_string(trace, action->action), 0);
 	if (action->text) {
