@@ -109,6 +109,20 @@ static bool has_room(struct session *s, enum control_command command)
 	return true;
 }
 
+/* Returns the index of a string with what the command was given; 0: nothing that has words. */
+static uint32_t argument_of(struct session *s, const struct control_request *request)
+{
+	char percent[32];
+
+	if (request->command == CONTROL_OVERHEAD) {
+		snprintf(percent, sizeof(percent), "%g %%", request->percent);
+		return tables_string(s->tables, percent);
+	}
+	if (request->recording)
+		return tables_string(s->tables, "the recording alone");
+	return *request->text ? tables_string(s->tables, request->text) : 0;
+}
+
 static void note_action(struct session *s, const struct control_request *request,
                         const struct ucred *peer, const struct control_answer *answer)
 {
@@ -119,7 +133,7 @@ static void note_action(struct session *s, const struct control_request *request
 	action = (struct trace_action){
 		.time = answer->time,
 		.action = tables_string(s->tables, control_command_name(request->command)),
-		.text = *request->text ? tables_string(s->tables, request->text) : 0,
+		.text = argument_of(s, request),
 		.pid = peer->pid,
 		.uid = peer->uid,
 		.result = answer->ok ? 0 : EINVAL,
