@@ -15,38 +15,40 @@ refused() { # WORDS ARGUMENTS...
 }
 
 refused "no recorder of yours" nobody.atr status
-for wrong in "" "x.atr" "x.atr leap" "x.atr mark" "x.atr stop now" "mark a b c" "resume --recording" \
+for wrong in "" "adaptrace.atr" "adaptrace.atr leap" "adaptrace.atr mark" "adaptrace.atr stop now" "mark a b c" "resume --recording" \
 	"stop --for 1" "stop --save x" "reset now" "pause --for never" "pause --json"; do
 	"$ADAPTRACE" ctl $wrong 2>errors
 	status=$?
 	[ $status = 2 ] || fail "ctl $wrong ended with $status"
 done
 
-start_recording -o x.atr "$TARGETS/burn" 60 2>errors
+start_recording -o adaptrace.atr "$TARGETS/burn" 60 2>errors
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 target=$(target_of $recorder)
-[ "$(state x.atr)$(state $recorder)$(state $target)$(state)" = recordingrecordingrecordingrecording ] ||
-	fail "$(state x.atr)"
-ctl x.atr mark "phase 2"
-refused "nothing is paused" x.atr resume
+[ "$(state adaptrace.atr)$(state $recorder)$(state $target)$(state)" = recordingrecordingrecordingrecording ] ||
+	fail "$(state adaptrace.atr)"
+ctl adaptrace.atr mark "phase 2"
+refused "nothing is paused" adaptrace.atr resume
 ctl $target pause --recording
 [ "$(state)" = recording-paused ] || fail "$(state)"
-refused "paused already" x.atr pause --recording
-ctl x.atr status --json >before
+refused "paused already" adaptrace.atr pause --recording
+ctl adaptrace.atr status --json >before
 sleep 0.4
-ctl x.atr status --json >after
+ctl adaptrace.atr status --json >after
 cmp before after || fail "samples in a pause"
-ctl x.atr resume
+ctl adaptrace.atr resume
 sleep 0.2
-ctl x.atr pause --recording --for 0.1
-await sh -c "[ \$('$ADAPTRACE' ctl x.atr status | grep -c paused) = 0 ]"
+ctl adaptrace.atr pause --recording --for 0.1
+await sh -c "[ \$('$ADAPTRACE' ctl adaptrace.atr status | grep -c paused) = 0 ]"
 
 # Clients that send garbage, or connect and never read, are in nobody's way.
-check <<'END'
-import os, random, socket
+check $recorder <<'END'
+import os, random, socket, sys
 
-name = "/dev/shm/" + max((f for f in os.listdir("/dev/shm") if f.endswith(".ctl")),
-                           key=lambda f: os.stat("/dev/shm/" + f).st_ctime)
+folder = f"/proc/{sys.argv[1]}/fd/"
+links = {os.readlink(folder + fd) for fd in os.listdir(folder)}
+fields = [line.split() for line in open("/proc/net/unix").readlines()[1:]]
+name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
 mode = os.stat(name).st_mode & 0o777
 assert mode == 0o600, oct(mode)
 
@@ -85,15 +87,15 @@ END
 [ "$(id -u)" = 0 ] && as_user "$ADAPTRACE" ctl $recorder stop 2>errors && fail "another user may stop it"
 [ "$(state $recorder)" = recording ] || fail "$(state $recorder)"
 ctl stop
-await sh -c "[ -e x.atr ]"
+await sh -c "[ -e adaptrace.atr ]"
 [ "$(state $target)" = stopped ] || fail "$(state $target)"
-refused "has ended" x.atr mark late
+refused "has ended" adaptrace.atr mark late
 kill -0 $target || fail "stop ended the program"
 kill -INT $recorder # which it passes on
 wait $recorder
 status=$?
 [ $status = 130 ] || fail "record ended with $status"
-refused "no recorder of yours" x.atr status
+refused "no recorder of yours" adaptrace.atr status
 
 # Root may steer recorders of others. A socket of a dead recorder is replaced.
 chmod 777 .
@@ -107,10 +109,10 @@ if [ "$(id -u)" = 0 ] && as_user "$ADAPTRACE" record -q -o other.atr true 2>/dev
 	kill $other
 	wait $other
 fi
-lose_recorder -o x.atr sleep 60
-"$ADAPTRACE" recover x.atr 2>/dev/null || fail "nothing to recover"
-start_recording -o x.atr sleep 60
-ctl x.atr stop
+lose_recorder -o adaptrace.atr sleep 60
+"$ADAPTRACE" recover adaptrace.atr 2>/dev/null || fail "nothing to recover"
+start_recording -o adaptrace.atr sleep 60
+ctl adaptrace.atr stop
 kill $recorder $target
 wait $recorder
 pass

@@ -9,7 +9,7 @@ need_mpi
 # One of them is enough: what is looked for lies in the calls. Open MPI's ranks yield while they wait.
 mpi=${mpis# }
 mpi=${mpi%% *}
-options='-m 16M'
+options='-m 16M --events-wait 10000'
 compile $mpi iterate
 steps_of() {
 	"$ADAPTRACE" report --iterations --json job.atr >report.json || fail "report of $*"

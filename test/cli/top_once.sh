@@ -3,7 +3,7 @@
 . "$(dirname "$0")/scenario"
 need_sampling
 
-start_recording -F 1000 -o x.atr "$TARGETS/shares" 100000 >/dev/null 2>errors
+start_recording -F 1000 -o adaptrace.atr "$TARGETS/shares" 100000 >/dev/null 2>errors
 if grep -q "no room in /dev/shm" errors; then
 	skip "no room in /dev/shm"
 fi
@@ -18,7 +18,7 @@ for whom in $recorder $target; do
 import json
 
 shown = json.load(open("json"))
-assert shown["state"] == "recording" and shown["trace"].endswith("/x.atr"), shown["trace"]
+assert shown["state"] == "recording" and shown["trace"].endswith("/adaptrace.atr"), shown["trace"]
 assert shown["interval_ns"] == 2000000000, shown["interval_ns"]
 assert shown["event"] == "cpu-clock" or shown["event"].startswith("cpu-clock"), shown["event"]
 for part in (shown, shown["run"]):
@@ -33,7 +33,7 @@ done
 kill $recorder
 wait $recorder
 # Of a file the last second is shown.
-"$ADAPTRACE" top --once --json x.atr >json || fail "top of a file ended with $?"
+"$ADAPTRACE" top --once --json adaptrace.atr >json || fail "top of a file ended with $?"
 grep -q '"state":"ended"' json || fail "$(cat json)"
 
 for whom in none.atr 999999999; do

@@ -10,7 +10,6 @@
 #include <string.h>
 
 enum {
-	AT_ONCE = 128,        /* threads; for more the calls are read again */
 	TIMES = 1 << 14,      /* of a thread's latest calls */
 	LEAST_ITERATIONS = 8, /* of a phase */
 	MOST_PHASES = 4096,
@@ -385,47 +384,34 @@ struct reading {
 	const struct trace *trace;
 	const struct selection *selection;
 	struct call_regions regions;
-	struct thread_state **states; /* by thread */
-	bool *done;
-	uint32_t nr_threads, nr_states;
-	bool more; /* threads were left for another reading */
+	struct thread_state *state; /* of the thread that is read; NULL: it had no call yet */
 };
 
-/* Returns NULL without an error if the thread is for another reading. */
-static struct thread_state *state_of(struct reading *reading, uint32_t thread, int *err)
+static struct thread_state *state_of(struct reading *reading, uint32_t thread)
 {
-	struct thread_state *state;
+	struct thread_state *state = reading->state;
 
-	if (thread >= reading->nr_threads || reading->done[thread])
-		return NULL;
-	if (reading->states[thread])
-		return reading->states[thread];
-	if (reading->nr_states == AT_ONCE) {
-		reading->more = true;
-		return NULL;
-	}
+	if (state)
+		return state;
 	state = state_new(reading->of, reading->trace, thread);
-	if (!state) {
-		*err = -ENOMEM;
+	if (!state)
 		return NULL;
-	}
 	state->start = selection_start(trace_run(reading->trace), reading->selection);
 	state->end = selection_end(trace_run(reading->trace), reading->selection);
-	reading->nr_states++;
-	return reading->states[thread] = state;
+	return reading->state = state;
 }
 
 static int take_call(struct reading *reading, const struct call *call)
 {
 	struct thread_state *state;
-	int err = 0, event;
+	int event;
 
 	if (!selection_has_call(reading->selection, call) || call->enter < reading->of->from ||
-	    call->leave > reading->of->to)
+	    call->leave > reading->of->to || !trace_thread(reading->trace, call->thread))
 		return 0;
-	state = state_of(reading, call->thread, &err);
+	state = state_of(reading, call->thread);
 	if (!state)
-		return err;
+		return -ENOMEM;
 	reading->of->calls++;
 	event = call_event(&reading->regions, &state->numbers, call);
 	if (event > 0)
@@ -434,11 +420,11 @@ static int take_call(struct reading *reading, const struct call *call)
 	return event < 0 ? event : state->err;
 }
 
-static int read_calls(struct reading *reading)
+static int read_thread(struct reading *reading, const struct call_index *index, uint32_t thread)
 {
-	struct call_walk *walk = call_walk_new(reading->trace);
+	struct call_walk *walk = call_walk_thread(index, thread);
 	struct trace_call call;
-	int got, err = 0;
+	int got = 0, err = 0;
 
 	if (!walk)
 		return -errno;
@@ -448,40 +434,40 @@ static int read_calls(struct reading *reading)
 	return err ? err : got;
 }
 
-static void end_threads(struct reading *reading)
+static void end_state(struct reading *reading)
 {
-	for (uint32_t i = 0; i < reading->nr_threads; i++) {
-		struct thread_state *state = reading->states[i];
+	if (!reading->state)
+		return;
+	end_thread(reading->state);
+	state_free(reading->state);
+	reading->state = NULL;
+}
 
-		if (!state)
-			continue;
-		end_thread(state);
-		state_free(state);
-		reading->states[i] = NULL;
-		reading->done[i] = true;
+/* Thread after thread: a walk over all threads has the order of each level's calls only. */
+static int read_calls(struct reading *reading)
+{
+	static const struct scratch nowhere = {.fd = -1};
+	struct call_index *index = call_index_new(reading->trace, &nowhere);
+	int err = 0;
+
+	if (!index)
+		return -errno;
+	for (uint32_t i = 0; i < index->nr_threads && !err; i++) {
+		if (index->nr[i])
+			err = read_thread(reading, index, i);
+		end_state(reading);
 	}
-	reading->nr_states = 0;
+	call_index_free(index);
+	return err;
 }
 
 static int read_threads(struct reading *reading)
 {
 	int err = call_regions_init(&reading->regions, reading->trace);
 
-	reading->nr_threads = trace_nr(reading->trace, TRACE_THREADS);
-	reading->states = calloc(reading->nr_threads + 1UL, sizeof(*reading->states));
-	reading->done = calloc(reading->nr_threads + 1UL, sizeof(*reading->done));
-	if (!reading->states || !reading->done)
-		err = -ENOMEM;
-	do {
-		reading->more = false;
-		if (!err)
-			err = read_calls(reading);
-		if (reading->states && reading->done)
-			end_threads(reading);
-	} while (!err && reading->more);
+	if (!err)
+		err = read_calls(reading);
 	call_regions_fini(&reading->regions);
-	free(reading->states);
-	free(reading->done);
 	return err;
 }
 
