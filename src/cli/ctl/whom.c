@@ -13,14 +13,20 @@
 struct wanted {
 	pid_t pid;  /* 0: none */
 	char *path; /* absolute; NULL: any */
+	whom_match_fn *is_of;
 };
+
+static bool is_of(pid_t pid, const struct image_entry *entry)
+{
+	return entry->recorder == pid || entry->target == pid;
+}
 
 static bool is_wanted(const struct image_entry *entry, const struct wanted *wanted)
 {
 	if (entry->holder != SHM_IMAGE_RECORDER || !entry->trace_path)
 		return false;
 	if (wanted->pid)
-		return entry->recorder == wanted->pid || entry->target == wanted->pid;
+		return wanted->is_of(wanted->pid, entry);
 	return !wanted->path || !strcmp(entry->trace_path, wanted->path);
 }
 
@@ -54,7 +60,7 @@ static void say_none(const char *whom, unsigned nr)
 		    "its PID",
 		    nr);
 	else if (whom && read_pid(whom))
-		say("no recorder of yours has or records process %s here, or it found no room in "
+		say("no recorder of yours is or records process %s here, or it found no room in "
 		    "/dev/shm; name the trace that it will write",
 		    whom);
 	else
@@ -71,31 +77,47 @@ static int take(struct whom *recorder, const struct image_entry *entry)
 	return recorder->image_file && recorder->trace_path ? 0 : -ENOMEM;
 }
 
-int whom_find(struct whom *recorder, const char *whom)
+/* Frees the list, which is empty where it could not be made. */
+static int find(struct whom *recorder, const char *whom, whom_match_fn *match,
+                struct image_list *list)
 {
-	struct wanted wanted = {.pid = whom ? read_pid(whom) : 0};
+	struct wanted wanted = {.pid = whom ? read_pid(whom) : 0, .is_of = match};
 	const struct image_entry *found = NULL;
-	struct image_list list;
-	unsigned nr = 0;
-	int err = image_list_make_all(&list);
+	int err = -ENOENT;
+	unsigned nr;
 
-	*recorder = (struct whom){0};
 	wanted.path = wanted.pid ? NULL : shm_image_absolute(whom ? whom : DEFAULT_TRACE);
-	if (!err)
-		nr = look_for(&list, &wanted, &found);
-	if (!err && !nr && !whom) {
+	nr = look_for(list, &wanted, &found);
+	if (!nr && !whom) {
 		free(wanted.path);
 		wanted.path = NULL;
-		nr = look_for(&list, &wanted, &found);
+		nr = look_for(list, &wanted, &found);
 	}
 	if (nr == 1)
 		err = take(recorder, found);
 	else
 		say_none(whom, nr);
-	if (!err)
-		image_list_free(&list);
+	image_list_free(list);
 	free(wanted.path);
-	return nr == 1 ? err : -ENOENT;
+	return err;
+}
+
+int whom_find(struct whom *recorder, const char *whom)
+{
+	struct image_list list = {0};
+
+	*recorder = (struct whom){0};
+	image_list_make_all(&list);
+	return find(recorder, whom, is_of, &list);
+}
+
+int whom_find_own(struct whom *recorder, const char *whom, whom_match_fn *match)
+{
+	struct image_list list = {0};
+
+	*recorder = (struct whom){0};
+	image_list_make(&list);
+	return find(recorder, whom, match, &list);
 }
 
 void whom_free(struct whom *recorder)

@@ -1,7 +1,6 @@
 #include "cli/live/recorder.h"
 
-#include "cli/open_trace.h"
-#include "cli/say.h"
+#include "cli/ctl/whom.h"
 #include "trace/live/image_list.h"
 
 #include <dirent.h>
@@ -13,12 +12,6 @@
 #include <sys/stat.h>
 
 #define MAX_ANCESTORS 1000
-
-/* A process or a trace that is looked for. */
-struct wanted {
-	pid_t pid;  /* 0: none */
-	char *path; /* absolute; NULL: any */
-};
 
 static pid_t parent_of(pid_t pid)
 {
@@ -71,77 +64,15 @@ static bool belongs_to(pid_t pid, const struct image_entry *entry)
 	return false;
 }
 
-static bool is_wanted(const struct image_entry *entry, const struct wanted *wanted)
-{
-	if (entry->holder != SHM_IMAGE_RECORDER || !entry->trace_path)
-		return false;
-	if (wanted->pid)
-		return belongs_to(wanted->pid, entry);
-	return !wanted->path || !strcmp(entry->trace_path, wanted->path);
-}
-
-/* Returns how many there are, and one of them. */
-static unsigned look_for(const struct image_list *list, const struct wanted *wanted,
-                         const struct image_entry **found)
-{
-	unsigned nr = 0;
-
-	for (size_t i = 0; i < list->nr; i++)
-		if (is_wanted(&list->entries[i], wanted)) {
-			*found = &list->entries[i];
-			nr++;
-		}
-	return nr;
-}
-
-static pid_t read_pid(const char *whom)
-{
-	char *end;
-	long pid = strtol(whom, &end, 10);
-
-	return *whom >= '1' && *whom <= '9' && !*end && pid == (pid_t)pid ? (pid_t)pid : 0;
-}
-
-static void say_none(const char *whom, unsigned nr)
-{
-	if (nr)
-		say("cannot tell which recorder is meant: %u are at work; name one by its trace or "
-		    "its PID",
-		    nr);
-	else if (whom && read_pid(whom))
-		say("no recorder of yours is or records process %s here, or it found no room in "
-		    "/dev/shm; name the trace that it will write",
-		    whom);
-	else
-		say("no recorder of yours is at work on '%s' here, or it found no room in "
-		    "/dev/shm; name the file that it will write, or a PID",
-		    whom ? whom : DEFAULT_TRACE);
-}
-
 int recorder_find(struct recorder *recorder, const char *whom)
 {
-	struct wanted wanted = {.pid = whom ? read_pid(whom) : 0};
-	const struct image_entry *found = NULL;
-	struct image_list list;
-	unsigned nr = 0;
-	int err = image_list_make(&list);
+	struct whom found;
+	int err = whom_find_own(&found, whom, belongs_to);
 
 	*recorder = (struct recorder){0};
-	wanted.path = wanted.pid ? NULL : shm_image_absolute(whom ? whom : DEFAULT_TRACE);
 	if (!err)
-		nr = look_for(&list, &wanted, &found);
-	if (!err && !nr && !whom) {
-		free(wanted.path);
-		wanted.path = NULL;
-		nr = look_for(&list, &wanted, &found);
-	}
-	if (nr == 1)
-		recorder->trace_path = strdup(found->trace_path);
-	else
-		say_none(whom, nr);
-	if (!err)
-		image_list_free(&list);
-	free(wanted.path);
+		recorder->trace_path = strdup(found.trace_path);
+	whom_free(&found);
 	return recorder->trace_path ? 0 : -ENOENT;
 }
 
