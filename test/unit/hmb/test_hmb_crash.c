@@ -19,7 +19,7 @@
 
 enum { MAX_DEPTH = 24, NR_KINDS = 2, TIME_SHIFT = 6, TRUNCATED = 1, MAX_CLEARS = 1 << 16 };
 
-/* What the child tells of itself. */
+/* The child reports this of itself. */
 struct progress {
 	uint64_t number; /* of the sample that it puts */
 	uint64_t nr_clears;

@@ -434,7 +434,7 @@ static void test_sums(void **state)
 	assert_int_equal(sum_at(w, 0)->bytes, 30);
 	assert_int_equal(sum_at(w, 2)->calls, 7);
 	assert_int_equal(w->names.nr_summed, 12);
-	/* What found no row, and more rows than there can be. */
+	/* Calls found no row, and there are more rows than there can be. */
 	rows[0].calls = 11;
 	ring->nr_sums = UINT32_MAX;
 	calls_process_end(w->process, 100, &sink_of_sums);

@@ -440,7 +440,7 @@ static void put_since_reset(struct world *w, unsigned nr)
 	}
 }
 
-/* What is recorded after a reset is the same as if the recording had begun then. */
+/* A recording after a reset is the same as one that began then. */
 static void a_reset_starts_anew(void **state)
 {
 	enum { BEFORE = 100, SINCE = 40 };
@@ -484,7 +484,7 @@ static void a_reset_starts_anew(void **state)
 	trace_close(trace);
 }
 
-/* As often as somebody likes, with reductions between. */
+/* Resets may be repeated, with reductions between. */
 static void resets_leave_no_trace(void **state)
 {
 	struct world *w = *state;
