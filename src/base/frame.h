@@ -1,8 +1,8 @@
 /*
  * A *frame* is a code address in a form that outlives its process: the module's number and an
- * offset within it, 48 bits in one integer. All code is numbered in windows of 4 GiB: the offset is
+ * offset within it, 48 bits in one integer. All code is numbered in areas of 4 GiB: the offset is
  * the low half of the address, and the module knows the high half. For a file that is the ELF
- * virtual address, what addr2line takes: a file with code in several windows is several modules.
+ * virtual address, what addr2line takes: a file with code in several areas is several modules.
  *
  *     63      48 47          32 31                    0
  *    |    0     |   module     |       offset          |
@@ -42,11 +42,10 @@ static inline uint32_t frame_offset(uint64_t frame)
 	return (uint32_t)frame;
 }
 
-/* The offsets of the part of [lo, hi) that lies in a window; false: there is none. */
-static inline bool frame_window(uint64_t window, uint64_t lo, uint64_t hi, uint32_t *from,
-                                uint32_t *to)
+/* The offsets of the part of [lo, hi) that lies in an area; false: there is none. */
+static inline bool frame_area(uint64_t area, uint64_t lo, uint64_t hi, uint32_t *from, uint32_t *to)
 {
-	const uint64_t base = window << 32, last = base + UINT32_MAX;
+	const uint64_t base = area << 32, last = base + UINT32_MAX;
 
 	if (lo < base)
 		lo = base;
@@ -61,8 +60,8 @@ enum module_kind {
 	MODULE_SPECIAL, /* number 0 only */
 	MODULE_FILE,
 	MODULE_VDSO,
-	MODULE_KERNEL, /* one window of the kernel's half, its loadable modules included */
-	MODULE_ANON,   /* one window of one process: JIT code and the like */
+	MODULE_KERNEL, /* one area of the kernel's half, its loadable modules included */
+	MODULE_ANON,   /* one area of one process: JIT code and the like */
 };
 
 #endif

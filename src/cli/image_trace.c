@@ -20,11 +20,11 @@
 static struct module *add_file(struct module_table *modules, const struct tables *tables,
                                const struct trace_module *entry)
 {
-	const uint64_t window = entry->window;
+	const uint64_t area = entry->area;
 	struct module_file file = {
 		.path = tables_string_at(tables, entry->path),
 		.pid = getpid(),
-		.window = &window,
+		.area = &area,
 		.build_id.size = entry->build_id_size,
 	};
 	struct module *module;
@@ -34,7 +34,7 @@ static struct module *add_file(struct module_table *modules, const struct tables
 		return NULL;
 	memcpy(file.build_id.bytes, entry->build_id, entry->build_id_size);
 	module = module_table_file(modules, &file);
-	return module ? module_table_window(modules, module, window) : NULL;
+	return module ? module_table_area(modules, module, area) : NULL;
 }
 
 /* Without a build-id, what has the path now is more likely the last that was mapped there. */
@@ -44,7 +44,7 @@ static bool is_replaced(const struct table *table, size_t id)
 
 	for (size_t later = id + 1; !entries[id].build_id_size && later < table->nr; later++)
 		if (entries[later].kind == MODULE_FILE && entries[later].path == entries[id].path &&
-		    entries[later].window == entries[id].window)
+		    entries[later].area == entries[id].area)
 			return true;
 	return false;
 }
@@ -55,9 +55,8 @@ static struct module *add_kernel(struct module_table *modules, const struct tabl
 {
 	const char *path = tables_string_at(tables, entry->path);
 
-	return strcmp(path, "[kernel]")
-	               ? module_table_piece(modules, entry->window << 32 | id, path)
-	               : module_table_kernel(modules, entry->window << 32);
+	return strcmp(path, "[kernel]") ? module_table_piece(modules, entry->area << 32 | id, path)
+	                                : module_table_kernel(modules, entry->area << 32);
 }
 
 static struct module *add_module(struct module_table *modules, const struct tables *tables,
@@ -69,11 +68,11 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 	case MODULE_FILE:
 		return is_replaced(table, id) ? NULL : add_file(modules, tables, entry);
 	case MODULE_VDSO:
-		return entry->window ? NULL : module_table_vdso(modules);
+		return entry->area ? NULL : module_table_vdso(modules);
 	case MODULE_KERNEL:
 		return add_kernel(modules, tables, entry, id);
 	case MODULE_ANON:
-		return alive ? module_table_anon(modules, entry->pid, entry->window << 32) : NULL;
+		return alive ? module_table_anon(modules, entry->pid, entry->area << 32) : NULL;
 	default:
 		return NULL;
 	}

@@ -22,8 +22,8 @@ struct late {
 static struct module *add_module(struct module_table *table, const struct trace *trace,
                                  const struct trace_module *entry)
 {
-	const uint64_t window = entry->window;
-	struct module_file file = {.path = trace_string(trace, entry->path), .window = &window};
+	const uint64_t area = entry->area;
+	struct module_file file = {.path = trace_string(trace, entry->path), .area = &area};
 
 	if (entry->kind != MODULE_FILE || file.path[0] != '/' || !entry->build_id_size ||
 	    entry->build_id_size > BUILD_ID_MAX)

@@ -248,7 +248,7 @@ static void note_module(struct session *s, uint16_t id)
 		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
 	}
 	entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
-	entry->window = module->window;
+	entry->area = module->area;
 	entry->kind = (uint8_t)module->kind;
 }
 

@@ -69,7 +69,7 @@ static uint64_t line_parse(const char *line, const char **name, unsigned *rank)
  * The kernel has no symbol for the vsyscall page. Without this one, its addresses would be
  * attributed to the symbol before it.
  */
-static int add_vsyscall(struct symbol_table *table, uint32_t window)
+static int add_vsyscall(struct symbol_table *table, uint32_t area)
 {
 	const struct table_symbol symbol = {
 		.name = "[vsyscall]",
@@ -78,7 +78,7 @@ static int add_vsyscall(struct symbol_table *table, uint32_t window)
 		.rank = SYMBOL_SIZED | SYMBOL_FUNCTION,
 	};
 
-	return ARCH_VSYSCALL && (uint64_t)ARCH_VSYSCALL >> 32 == window
+	return ARCH_VSYSCALL && (uint64_t)ARCH_VSYSCALL >> 32 == area
 	               ? symbol_table_add(table, &symbol)
 	               : 0;
 }
@@ -143,7 +143,7 @@ static int add_line(struct kernel_symbols *kernel, const char *line)
 
 	kernel->functions |= symbol.name != NULL;
 	kernel->addresses |= symbol.name && addr;
-	if (addr >> 32 != kernel->window || !addr || !(symbol.name || was_open))
+	if (addr >> 32 != kernel->area || !addr || !(symbol.name || was_open))
 		return 0;
 	if (symbol.name && is_end(symbol.name))
 		symbol.name = NULL;
@@ -193,7 +193,7 @@ int kernel_symbols_read(struct kernel_symbols *kernel, int fd)
 	if (!err && used)
 		err = add_line(kernel, text);
 	kernel->hidden = kernel->functions && !kernel->addresses;
-	return err || !kernel->addresses ? err : add_vsyscall(&kernel->table, kernel->window);
+	return err || !kernel->addresses ? err : add_vsyscall(&kernel->table, kernel->area);
 }
 
 void kernel_symbols_fini(struct kernel_symbols *kernel)

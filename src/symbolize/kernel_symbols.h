@@ -12,7 +12,7 @@
 
 /* The caller sets the first three fields. */
 struct kernel_symbols {
-	uint32_t window;         /* the high half of the addresses */
+	uint32_t area;           /* the high half of the addresses */
 	const uint32_t *offsets; /* their low halves that are asked for, ascending */
 	size_t n;
 	bool hidden; /* all functions are at address 0: the reader may not know the addresses */

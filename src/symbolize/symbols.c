@@ -181,14 +181,12 @@ static int elf_names_read(struct elf_names *names)
 	/* A debug file has the same symbols again. */
 	for (i = 0; i < (complete ? 1 : sizeof(files) / sizeof(*files)) && !err; i++)
 		if (files[i])
-			err = elf_symbols_add(&names->symbols, files[i],
-			                      names->image.module->window);
+			err = elf_symbols_add(&names->symbols, files[i], names->image.module->area);
 	if (!err && names->image.main && !complete)
-		err = go_symbols_add(&names->symbols, names->image.main,
-		                     names->image.module->window);
+		err = go_symbols_add(&names->symbols, names->image.main, names->image.module->area);
 	if (!err && names->image.main)
 		err = plt_symbols_add(&names->symbols, names->image.main,
-		                      names->image.module->window);
+		                      names->image.module->area);
 	if (!err) {
 		symbol_table_seal(&names->symbols);
 		names->symbols.languages = languages_of(&names->symbols);
@@ -202,7 +200,7 @@ static int frames_read(struct elf_names *names)
 
 	if (!names->have_frames && names->image.main)
 		err = frame_bounds_add(&names->frames, names->image.main,
-		                       names->image.module->window);
+		                       names->image.module->area);
 	names->have_frames = true;
 	if (!err)
 		symbol_table_seal(&names->frames);
@@ -350,7 +348,7 @@ static int query_piece(const struct query *query, const struct module *module)
 }
 
 /* Adds kernel code that has gone and whose load was not recorded. */
-static int add_earlier(struct symbol_table *table, const struct kernel_code *code, uint64_t window)
+static int add_earlier(struct symbol_table *table, const struct kernel_code *code, uint64_t area)
 {
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED | SYMBOL_FUNCTION | SYMBOL_GLOBAL};
 	int err = 0;
@@ -359,7 +357,7 @@ static int add_earlier(struct symbol_table *table, const struct kernel_code *cod
 		const struct kernel_piece *piece = &code->earlier[i];
 
 		symbol.name = piece->name;
-		if (frame_window(window, piece->start, piece->end, &symbol.lo, &symbol.hi))
+		if (frame_area(area, piece->start, piece->end, &symbol.lo, &symbol.hi))
 			err = symbol_table_add(table, &symbol);
 	}
 	return err;
@@ -368,7 +366,7 @@ static int add_earlier(struct symbol_table *table, const struct kernel_code *cod
 static int query_kernel(const struct query *query, const struct module *module)
 {
 	struct symbolizer_stats *stats = &query->symbolizer->counts.stats;
-	struct kernel_symbols kernel = {(uint32_t)module->window, query->offsets, query->n};
+	struct kernel_symbols kernel = {(uint32_t)module->area, query->offsets, query->n};
 	int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC), err;
 
 	if (fd < 0) {
@@ -381,7 +379,7 @@ static int query_kernel(const struct query *query, const struct module *module)
 	if (!err)
 		err = add_earlier(&kernel.table,
 		                  module_table_kernel_code(query->symbolizer->modules),
-		                  module->window);
+		                  module->area);
 	if (!err) {
 		symbol_table_seal(&kernel.table);
 		err = sweep_tell(&kernel.table, query);
@@ -400,8 +398,8 @@ static int map_symbol(void *arg, uint32_t offset, const struct symbol *symbol)
 
 static int query_anon(struct query *query, const struct module *module)
 {
-	const struct jit_query made = {(uint32_t)module->window, query->offsets, query->n,
-	                               map_symbol, query};
+	const struct jit_query made = {(uint32_t)module->area, query->offsets, query->n, map_symbol,
+	                               query};
 	struct symbolizer *symbolizer = query->symbolizer;
 	const struct jitdump_file *dump =
 		jitdump_files_find(module_table_jitdumps(symbolizer->modules), module->pid);

@@ -209,7 +209,7 @@ struct trace_module {
 	uint8_t build_id[20];
 	uint16_t flags; /* enum trace_module_flags */
 	int32_t pid;    /* of code without a file; else 0 */
-	uint64_t window;
+	uint64_t area;
 };
 static_assert(sizeof(struct trace_module) == 40, "fixed by the format");
 

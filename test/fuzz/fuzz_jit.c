@@ -76,9 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	assert(text);
 	addresses_find(&addresses, (const uint8_t *)text, strlen(text));
-	for (uint32_t window = 0; window < 2; window++) {
-		const struct jit_query query = {window, addresses.at, addresses.nr, look,
-		                                &addresses};
+	for (uint32_t area = 0; area < 2; area++) {
+		const struct jit_query query = {area, addresses.at, addresses.nr, look, &addresses};
 
 		addresses.told = 0;
 		perf_map_lookup(text, &query);
@@ -91,9 +90,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	addresses_find(&addresses, (const uint8_t *)text, size);
 	free(text);
-	for (uint32_t window = 0; window < 2; window++) {
-		const struct jit_query query = {window, addresses.at, addresses.nr, look,
-		                                &addresses};
+	for (uint32_t area = 0; area < 2; area++) {
+		const struct jit_query query = {area, addresses.at, addresses.nr, look, &addresses};
 		uint64_t left = UINT64_MAX;
 
 		addresses.told = 0;

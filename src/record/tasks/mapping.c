@@ -52,16 +52,16 @@ static struct module *module_of(struct module_table *modules, const struct recor
 	return is_file(modules, &file) ? module_table_file(modules, &file) : NULL;
 }
 
-/* The module of the window that the address is in; file: NULL: it is in no file. */
+/* The module of the area that the address is in; file: NULL: it is in no file. */
 static struct module *module_at(struct module_table *modules, const struct space *space,
                                 struct module *file, uint64_t address)
 {
 	if (!file)
 		return module_table_anon(modules, space_pid(space), address);
-	return file->kind == MODULE_FILE ? module_table_window(modules, file, address >> 32) : file;
+	return file->kind == MODULE_FILE ? module_table_area(modules, file, address >> 32) : file;
 }
 
-/* A module has the addresses of one window: a mapping that lies across two is entered as two. */
+/* A module has the addresses of one area: a mapping that lies across two is entered as two. */
 static int enter(struct module_table *modules, struct space *space, const struct mapping *mapping)
 {
 	struct mapping part = *mapping;
@@ -94,7 +94,7 @@ static int enter_other(struct module_table *modules, struct space *space, struct
 	return err ? err : enter(modules, space, &behind);
 }
 
-/* Modules of one file differ in their windows alone. */
+/* Modules of one file differ in their areas alone. */
 static bool is_of_file(const struct module *a, const struct module *b)
 {
 	return a == b || (a->kind == b->kind && a->dev == b->dev && a->ino == b->ino &&

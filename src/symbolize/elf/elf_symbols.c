@@ -14,7 +14,7 @@ struct code_ends {
 	size_t nr;
 	uint64_t *end;
 	uint64_t max_label;
-	uint64_t window;
+	uint64_t area;
 };
 
 static int code_ends_init(struct code_ends *code, Elf *elf)
@@ -73,7 +73,7 @@ static int sym_add(struct symbol_table *table, const struct code_ends *code, con
 		symbol.rank |= SYMBOL_SIZED;
 	if (type != STT_NOTYPE)
 		symbol.rank |= SYMBOL_FUNCTION;
-	return frame_window(code->window, sym->st_value, end, &symbol.lo, &symbol.hi)
+	return frame_area(code->area, sym->st_value, end, &symbol.lo, &symbol.hi)
 	               ? symbol_table_add(table, &symbol)
 	               : 0;
 }
@@ -96,7 +96,7 @@ static int symtab_add(struct symbol_table *table, Elf *elf, const struct code_en
 	return err;
 }
 
-int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window)
+int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t area)
 {
 	struct code_ends code;
 	GElf_Shdr shdr;
@@ -104,7 +104,7 @@ int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window)
 	int err = code_ends_init(&code, elf);
 
 	code.max_label = MAX_LABEL;
-	code.window = window;
+	code.area = area;
 	/* Where there are both, .dynsym repeats what .symtab has. */
 	if (elf_section_find(elf, SHT_SYMTAB, NULL, &shdr)) {
 		type = SHT_SYMTAB;
@@ -139,14 +139,14 @@ static struct cfi_section frame_section(Elf *elf)
 	};
 }
 
-int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t window)
+int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t area)
 {
 	struct cfi_section section = frame_section(elf);
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED};
 	struct cfi_scan scan;
 	int err = 0;
 
-	cfi_scan_init(&scan, &(struct cfi_source){.section = &section}, window, UINT64_MAX);
+	cfi_scan_init(&scan, &(struct cfi_source){.section = &section}, area, UINT64_MAX);
 	while (!err && cfi_scan_next(&scan, &symbol.lo, &symbol.hi))
 		err = symbol_table_add(table, &symbol);
 	return err;

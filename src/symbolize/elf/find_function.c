@@ -24,23 +24,23 @@ static int to_offset(const struct module *module, uint64_t vaddr, uint64_t *offs
 }
 
 static int search(const struct module *module, const struct symbol_table *table, const char *name,
-                  uint64_t window, uint64_t *offset)
+                  uint64_t area, uint64_t *offset)
 {
 	for (size_t i = 0; i < table->nr; i++)
 		if (table->symbols[i].name && !strcmp(table->symbols[i].name, name) &&
-		    !to_offset(module, window << 32 | table->symbols[i].lo, offset))
+		    !to_offset(module, area << 32 | table->symbols[i].lo, offset))
 			return 0;
 	return -ENOENT;
 }
 
-static int search_window(const struct module *module, Elf *elf, const char *name, uint64_t window,
-                         uint64_t *offset, void (*fn)(void *arg, const char *name), void *arg)
+static int search_area(const struct module *module, Elf *elf, const char *name, uint64_t area,
+                       uint64_t *offset, void (*fn)(void *arg, const char *name), void *arg)
 {
 	struct symbol_table table = {0};
-	int err = elf_symbols_add(&table, elf, window);
+	int err = elf_symbols_add(&table, elf, area);
 
 	if (!err)
-		err = search(module, &table, name, window, offset);
+		err = search(module, &table, name, area, offset);
 	for (size_t i = 0; err == -ENOENT && fn && i < table.nr; i++)
 		if (table.symbols[i].name)
 			fn(arg, table.symbols[i].name);
@@ -48,17 +48,17 @@ static int search_window(const struct module *module, Elf *elf, const char *name
 	return err;
 }
 
-/* In each of the windows that it has code in. */
+/* In each of the areas that it has code in. */
 static int search_elf(const struct module *module, Elf *elf, const char *name, uint64_t *offset,
                       void (*fn)(void *arg, const char *name), void *arg)
 {
-	uint64_t window, last = UINT64_MAX;
+	uint64_t area, last = UINT64_MAX;
 	int err = -ENOENT;
 
-	for (unsigned i = 0; i < module->nr_segments && err == -ENOENT; i++, last = window) {
-		window = module->segments[i].vaddr >> 32;
-		if (window != last)
-			err = search_window(module, elf, name, window, offset, fn, arg);
+	for (unsigned i = 0; i < module->nr_segments && err == -ENOENT; i++, last = area) {
+		area = module->segments[i].vaddr >> 32;
+		if (area != last)
+			err = search_area(module, elf, name, area, offset, fn, arg);
 	}
 	return err;
 }

@@ -123,8 +123,7 @@ static const char *function_name(const struct go_table *table, uint64_t offset)
 	return !record.bad && cursor_left(&name) && *name.at ? (const char *)name.at : NULL;
 }
 
-static int functions_add(struct symbol_table *symbols, const struct go_table *table,
-                         uint64_t window)
+static int functions_add(struct symbol_table *symbols, const struct go_table *table, uint64_t area)
 {
 	struct table_symbol symbol = {.rank = SYMBOL_SIZED | SYMBOL_FUNCTION | SYMBOL_LOCAL};
 	struct cursor functions = table->functions;
@@ -137,8 +136,8 @@ static int functions_add(struct symbol_table *symbols, const struct go_table *ta
 		end = cursor_uint(&functions, field);
 		if (functions.bad)
 			break;
-		if (symbol.name && frame_window(window, table->text + start, table->text + end,
-		                                &symbol.lo, &symbol.hi))
+		if (symbol.name && frame_area(area, table->text + start, table->text + end,
+		                              &symbol.lo, &symbol.hi))
 			err = symbol_table_add(symbols, &symbol);
 	}
 	return err;
@@ -162,7 +161,7 @@ static bool table_find(Elf_Data *data, uint64_t *addr)
 	return false;
 }
 
-int go_symbols_add(struct symbol_table *symbols, Elf *elf, uint64_t window)
+int go_symbols_add(struct symbol_table *symbols, Elf *elf, uint64_t area)
 {
 	static const char *const names[] = {".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro"};
 	struct go_table table;
@@ -178,7 +177,7 @@ int go_symbols_add(struct symbol_table *symbols, Elf *elf, uint64_t window)
 
 		if (table_find(&part, &shdr.sh_addr) &&
 		    table_open(&table, elf, &part, shdr.sh_addr))
-			return functions_add(symbols, &table, window);
+			return functions_add(symbols, &table, area);
 	}
 	return 0;
 }

@@ -33,7 +33,7 @@ struct got {
 	struct got_slot *slots;
 	size_t nr;
 	uint64_t relocations; /* bytes left to read */
-	uint64_t window;
+	uint64_t area;
 };
 
 static int resolver_compare(const void *x, const void *y)
@@ -119,9 +119,9 @@ static void resolvers_name(struct got *got, const struct symbol_table *table)
 
 	ARRAY_SORT(got->slots, got->nr, resolver_compare);
 	for (; symbol < table->symbols + table->nr; symbol++) {
-		i = resolver_find(got, got->window << 32 | symbol->lo);
+		i = resolver_find(got, got->area << 32 | symbol->lo);
 		slot = &got->slots[i];
-		if (i == got->nr || slot->resolver != (got->window << 32 | symbol->lo) ||
+		if (i == got->nr || slot->resolver != (got->area << 32 | symbol->lo) ||
 		    slot->rank >= symbol->rank)
 			continue;
 		slot->name = symbol->name;
@@ -208,8 +208,8 @@ static int stubs_add(struct symbol_table *table, const struct got *got, const El
 		if (!slot || !slot->name || !*slot->name)
 			continue;
 		symbol.name = slot->name;
-		if (frame_window(got->window, shdr->sh_addr + at, shdr->sh_addr + at + length,
-		                 &symbol.lo, &symbol.hi))
+		if (frame_area(got->area, shdr->sh_addr + at, shdr->sh_addr + at + length,
+		               &symbol.lo, &symbol.hi))
 			err = symbol_table_add(table, &symbol);
 	}
 	return err;
@@ -225,11 +225,10 @@ static const struct plt_machine *machine_of(Elf *elf)
 	return NULL;
 }
 
-int plt_symbols_add(struct symbol_table *table, Elf *elf, uint64_t window)
+int plt_symbols_add(struct symbol_table *table, Elf *elf, uint64_t area)
 {
 	static const char *const names[] = {".plt", ".plt.sec", ".plt.got"};
-	struct got got = {
-		.machine = machine_of(elf), .relocations = MAX_RELOCATIONS, .window = window};
+	struct got got = {.machine = machine_of(elf), .relocations = MAX_RELOCATIONS, .area = area};
 	GElf_Shdr shdr;
 	Elf_Scn *section;
 	Elf_Data *data;

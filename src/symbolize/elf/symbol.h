@@ -33,7 +33,7 @@ typedef int symbol_fn(void *arg, uint32_t offset, const struct symbol *symbol);
 
 /* A query for the names of code that was made at run time. */
 struct jit_query {
-	uint32_t window;         /* the high half of all addresses */
+	uint32_t area;           /* the high half of all addresses */
 	const uint32_t *offsets; /* their low halves, ascending and distinct */
 	size_t n;
 	symbol_fn *fn; /* stops with what it returns where that is not 0 */

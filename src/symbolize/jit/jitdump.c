@@ -43,7 +43,7 @@ struct jitdump {
 	struct jitdump_code *codes;
 	size_t nr;
 	uint64_t debug_at, debug_addr; /* a record that the next load may be of */
-	uint64_t base;                 /* of the window */
+	uint64_t base;                 /* of the area */
 	struct jitdump_lines lines;    /* of the code told last */
 	uint32_t lines_of;             /* index + 1 */
 	char name[JITDUMP_NAME_MAX], file[JITDUMP_NAME_MAX];
@@ -145,7 +145,7 @@ static int codes_read(struct jitdump *dump)
 	return err || dump->nr ? err : -ENOENT;
 }
 
-/* The part of the code that is in the window. */
+/* The part of the code that is in the area. */
 static bool code_range(const struct jitdump *dump, const struct jitdump_code *code,
                        struct symbol *symbol)
 {
@@ -233,7 +233,7 @@ int jitdump_lookup(int fd, const struct jit_query *query, uint64_t *left)
 	if (!dump)
 		return err;
 	dump->reader.fd = fd;
-	dump->base = (uint64_t)query->window << 32;
+	dump->base = (uint64_t)query->area << 32;
 	/* Twice for the records, as far as they lie apart; and for each offset what is said of it.
 	 */
 	dump->reader.left = fstat(fd, &st) || st.st_size < 0 ? 0 : 2 * (uint64_t)st.st_size;

@@ -61,10 +61,10 @@ char *perf_map_read(const struct module *module, uint64_t *left)
 
 #define MAX_NUMBER 32 /* letters: a line is read again for each address that it names */
 
-/* The part of a line's range in the window; false: none, or no such line. */
-static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
+/* The part of a line's range in the area; false: none, or no such line. */
+static bool line_parse(const char *line, uint32_t area, struct symbol *symbol)
 {
-	uint64_t base = (uint64_t)window << 32, last = base + UINT32_MAX, lo, size, hi;
+	uint64_t base = (uint64_t)area << 32, last = base + UINT32_MAX, lo, size, hi;
 	char *at, *name;
 
 	errno = 0;
@@ -85,7 +85,7 @@ static bool line_parse(const char *line, uint32_t window, struct symbol *symbol)
 }
 
 /* From the last line to the first: what is said later holds. Owners are where lines begin. */
-static void text_claim(struct claims *claims, char *text, uint32_t window)
+static void text_claim(struct claims *claims, char *text, uint32_t area)
 {
 	char *end = text + strlen(text), *newline, *line;
 	struct symbol symbol;
@@ -93,7 +93,7 @@ static void text_claim(struct claims *claims, char *text, uint32_t window)
 	while (end > text) {
 		newline = memrchr(text, '\n', (size_t)(end - text));
 		line = newline ? newline + 1 : text;
-		if (line_parse(line, window, &symbol))
+		if (line_parse(line, area, &symbol))
 			claims_take(claims, symbol.lo, symbol.hi, (uint32_t)(line - text) + 1);
 		if (!newline)
 			break;
@@ -110,7 +110,7 @@ static int claims_tell(const struct claims *claims, const char *text, const stru
 
 	for (i = 0; i < claims->n && !err; i++)
 		if (claims->owner[i] &&
-		    line_parse(text + claims->owner[i] - 1, query->window, &symbol))
+		    line_parse(text + claims->owner[i] - 1, query->area, &symbol))
 			err = query->fn(query->arg, claims->offsets[i], &symbol);
 	return err;
 }
@@ -121,7 +121,7 @@ int perf_map_lookup(char *text, const struct jit_query *query)
 	int err = claims_init(&claims, query->offsets, query->n);
 
 	if (!err) {
-		text_claim(&claims, text, query->window);
+		text_claim(&claims, text, query->area);
 		err = claims_tell(&claims, text, query);
 	}
 	claims_fini(&claims);

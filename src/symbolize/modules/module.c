@@ -13,9 +13,9 @@
 /* New modules after which those are forgotten that no sample met: up to 600 KiB. */
 #define CROWD 1024
 
-static XXH128_hash_t window_key(enum module_kind kind, pid_t pid, uint64_t window)
+static XXH128_hash_t area_key(enum module_kind kind, pid_t pid, uint64_t area)
 {
-	const uint64_t numbers[3] = {kind, (uint64_t)pid, window};
+	const uint64_t numbers[3] = {kind, (uint64_t)pid, area};
 
 	return XXH3_128bits(numbers, sizeof(numbers));
 }
@@ -296,16 +296,16 @@ static struct entry *key_lookup(const struct module_table *table, XXH128_hash_t 
 }
 
 /* The module of addresses that are in no file. */
-static struct entry *window_enter(struct module_table *table, enum module_kind kind,
-                                  const char *path, pid_t pid, uint64_t window)
+static struct entry *area_enter(struct module_table *table, enum module_kind kind, const char *path,
+                                pid_t pid, uint64_t area)
 {
 	struct entry *entry = entry_new(table, kind, path);
 
 	if (!entry)
 		return NULL;
 	entry->module.pid = pid;
-	entry->module.window = window;
-	module_index_put(&table->index, window_key(kind, pid, window), entry->module.id);
+	entry->module.area = area;
+	module_index_put(&table->index, area_key(kind, pid, area), entry->module.id);
 	return entry;
 }
 
@@ -319,7 +319,7 @@ static struct entry *file_enter(struct module_table *table, const struct module_
 	if (!entry)
 		return NULL;
 	entry->key = key;
-	entry->module.window = said->window ? *said->window : 0;
+	entry->module.area = said->area ? *said->area : 0;
 	entry->module.build_id = said->build_id;
 	entry->module.dev = said->dev;
 	entry->module.ino = said->ino;
@@ -384,8 +384,8 @@ static struct entry *entry_of(struct module_table *table, const struct module_fi
 	if (!entry)
 		return NULL;
 	module_entry_learn(table, entry, found);
-	if (said->window)
-		entry->module.window = *said->window;
+	if (said->area)
+		entry->module.area = *said->area;
 	module_index_put(&table->index, key, entry->module.id);
 	return entry;
 }
@@ -449,24 +449,23 @@ struct module *module_table_unopened(struct module_table *table, const struct mo
 	return &entry->module;
 }
 
-struct module *module_table_window(struct module_table *table, struct module *module,
-                                   uint64_t window)
+struct module *module_table_area(struct module_table *table, struct module *module, uint64_t area)
 {
 	const struct entry *of = (const struct entry *)module;
-	const uint64_t numbers[3] = {of->key.low64, of->key.high64, window};
+	const uint64_t numbers[3] = {of->key.low64, of->key.high64, area};
 	const XXH128_hash_t key = XXH3_128bits(numbers, sizeof(numbers));
 	struct entry *entry;
 
-	if (module->window == window)
+	if (module->area == area)
 		return module;
 	entry = key_lookup(table, of->key);
-	if (!entry || entry->module.window != window)
+	if (!entry || entry->module.area != area)
 		entry = key_lookup(table, key);
 	if (!entry) {
 		entry = entry_new(table, MODULE_FILE, module->path);
 		if (!entry)
 			return NULL;
-		entry->module.window = window;
+		entry->module.area = area;
 		module_entry_share(table, entry, of);
 		module_index_put(&table->index, key, entry->module.id);
 	}
@@ -481,9 +480,9 @@ struct module *module_table_kernel(struct module_table *table, uint64_t addr)
 
 	if (piece && table->nr_pieces < KERNEL_CODE_MAX)
 		return module_table_piece(table, piece->start, piece->name);
-	entry = key_lookup(table, window_key(MODULE_KERNEL, 0, addr >> 32));
+	entry = key_lookup(table, area_key(MODULE_KERNEL, 0, addr >> 32));
 	if (!entry)
-		entry = window_enter(table, MODULE_KERNEL, "[kernel]", 0, addr >> 32);
+		entry = area_enter(table, MODULE_KERNEL, "[kernel]", 0, addr >> 32);
 	return entry ? &entry->module : NULL;
 }
 
@@ -496,7 +495,7 @@ struct module *module_table_piece(struct module_table *table, uint64_t start, co
 		entry = entry_new(table, MODULE_KERNEL, name);
 		if (!entry)
 			return NULL;
-		entry->module.window = start >> 32;
+		entry->module.area = start >> 32;
 		table->nr_pieces++;
 		module_index_put(&table->index, key, entry->module.id);
 	}
@@ -505,17 +504,17 @@ struct module *module_table_piece(struct module_table *table, uint64_t start, co
 
 struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t addr)
 {
-	uint64_t window = addr >> 32;
-	struct entry *entry = key_lookup(table, window_key(MODULE_ANON, pid, window));
+	uint64_t area = addr >> 32;
+	struct entry *entry = key_lookup(table, area_key(MODULE_ANON, pid, area));
 
 	if (!entry && pid > 0 && table->nr_anon >= MODULE_MAX_ANON) {
 		pid = 0;
-		window = 0;
-		entry = key_lookup(table, window_key(MODULE_ANON, pid, window));
+		area = 0;
+		entry = key_lookup(table, area_key(MODULE_ANON, pid, area));
 	}
 	if (entry)
 		return &entry->module;
-	entry = window_enter(table, MODULE_ANON, "[anon]", pid, window);
+	entry = area_enter(table, MODULE_ANON, "[anon]", pid, area);
 	if (!entry)
 		return NULL;
 	table->nr_anon++;
@@ -528,12 +527,12 @@ struct module *module_table_anon(struct module_table *table, pid_t pid, uint64_t
 
 struct module *module_table_vdso(struct module_table *table)
 {
-	struct entry *entry = key_lookup(table, window_key(MODULE_VDSO, 0, 0));
+	struct entry *entry = key_lookup(table, area_key(MODULE_VDSO, 0, 0));
 	struct mapped_file found = {0};
 
 	if (entry)
 		return &entry->module;
-	entry = window_enter(table, MODULE_VDSO, "[vdso]", 0, 0);
+	entry = area_enter(table, MODULE_VDSO, "[vdso]", 0, 0);
 	if (!entry)
 		return NULL;
 	found.fd = target_file_vdso();
@@ -559,11 +558,11 @@ static int copy_mapping(struct module_table *table, const struct module_file *fi
 
 struct module *module_table_vdso32(struct module_table *table, const struct module_file *file)
 {
-	struct entry *entry = key_lookup(table, window_key(MODULE_VDSO, 0, 1));
+	struct entry *entry = key_lookup(table, area_key(MODULE_VDSO, 0, 1));
 	struct mapped_file found = {0};
 
 	if (!entry)
-		entry = window_enter(table, MODULE_VDSO, "[vdso32]", 0, 1);
+		entry = area_enter(table, MODULE_VDSO, "[vdso32]", 0, 1);
 	if (!entry)
 		return NULL;
 	if (entry->module.fd >= 0 || entry->tries == MAX_TRIES)

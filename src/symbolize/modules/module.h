@@ -31,11 +31,11 @@ struct module {
 	struct build_id build_id;
 	dev_t dev; /* MODULE_FILE: identity, with ino */
 	ino_t ino;
-	uint64_t window; /* the high half of its addresses; of the vdso a number */
-	pid_t pid;    /* MODULE_ANON: whose; a perf map or jitdump is found by it. MODULE_FILE: the
-	                 latest to map it; debug files of its container are found by it */
-	uid_t uid;    /* MODULE_ANON: the owner of the process, who alone may name its code */
-	pid_t ns_pid; /* MODULE_ANON: pid as the process itself knows it, in its container */
+	uint64_t area; /* the high half of its addresses; of the vdso a number */
+	pid_t pid;     /* MODULE_ANON: whose; a perf map or jitdump is found by it. MODULE_FILE: the
+	                  latest to map it; debug files of its container are found by it */
+	uid_t uid;     /* MODULE_ANON: the owner of the process, who alone may name its code */
+	pid_t ns_pid;  /* MODULE_ANON: pid as the process itself knows it, in its container */
 	const struct target_folder *folder; /* MODULE_ANON: its /tmp; NULL: ours */
 	unsigned nr_segments; /* executable PT_LOADs by ascending offset; 0: no readable ELF file */
 	struct segment segments[MODULE_MAX_SEGMENTS];
@@ -69,7 +69,7 @@ void module_table_forget(struct module_table *table);
 /* The address, in the file or of the code without one, of an offset in a frame. */
 static inline uint64_t module_address(const struct module *module, uint32_t offset)
 {
-	return module->window << 32 | offset;
+	return module->area << 32 | offset;
 }
 
 /* NULL when there is no such module. */
@@ -114,7 +114,7 @@ struct module_file {
 	uint64_t
 		ino_generation; /* tells a file from an earlier one with its number; 0: not known */
 	struct build_id build_id;
-	const uint64_t *window; /* for a new module; NULL: that of the file's first code */
+	const uint64_t *area; /* for a new module; NULL: that of the file's first code */
 };
 
 /*
@@ -148,8 +148,7 @@ struct module *module_table_unopened(struct module_table *table, const struct mo
  * Returns the module of the same file for addresses with another high half, which may be the module
  * itself. Returns NULL if the table is full or there is no memory.
  */
-struct module *module_table_window(struct module_table *table, struct module *module,
-                                   uint64_t window);
+struct module *module_table_area(struct module_table *table, struct module *module, uint64_t area);
 
 /*
  * The module of the addresses around addr: kernel, or without a file in process pid. Processes that

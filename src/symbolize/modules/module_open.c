@@ -95,7 +95,7 @@ static void entry_opened(struct module_table *table, struct entry *entry, int fd
 /* Can be had again at any time. */
 static bool is_own_vdso(const struct module *module)
 {
-	return module->kind == MODULE_VDSO && !module->window;
+	return module->kind == MODULE_VDSO && !module->area;
 }
 
 void module_entry_learn(struct module_table *table, struct entry *entry,
@@ -108,7 +108,7 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	entry->foreign = found->foreign;
 	module->build_id = found->headers.build_id;
 	if (module->kind == MODULE_FILE && found->headers.nr_segments)
-		module->window = found->headers.segments[0].vaddr >> 32;
+		module->area = found->headers.segments[0].vaddr >> 32;
 	module->nr_segments = found->headers.nr_segments;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
 	entry_opened(table, entry, found->fd);
@@ -156,10 +156,10 @@ static int find_again(struct module_table *table, struct mapped_file *found,
 	return module_find_file(table, found, &said, &entry->stamp);
 }
 
-/* An entry that was made without its file keeps the window that the caller gave. */
+/* An entry that was made without its file keeps the area that the caller gave. */
 static int open_file(struct module_table *table, struct entry *entry)
 {
-	uint64_t window = entry->module.window;
+	uint64_t area = entry->module.area;
 	struct mapped_file found;
 	int err = find_again(table, &found, entry);
 
@@ -170,7 +170,7 @@ static int open_file(struct module_table *table, struct entry *entry)
 		return 0;
 	}
 	module_entry_learn(table, entry, &found);
-	entry->module.window = window;
+	entry->module.area = area;
 	return 0;
 }
 

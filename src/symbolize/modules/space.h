@@ -13,7 +13,7 @@
 struct mapping {
 	uint64_t start, end;   /* [start, end) */
 	uint64_t bias;         /* the module's own address = address - bias, modulo 2^64 */
-	struct module *module; /* whose window all of these are in */
+	struct module *module; /* whose area all of these are in */
 };
 
 struct space;

@@ -292,7 +292,7 @@ static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *
 	struct cfi_scan scan;
 	uint32_t n = 0, lo, hi;
 
-	cfi_scan_init(&scan, source, source->module->window, 2 * INDEX_MAX_ENTRIES);
+	cfi_scan_init(&scan, source, source->module->area, 2 * INDEX_MAX_ENTRIES);
 	while (n < room && cfi_scan_next(&scan, &lo, &hi))
 		index[n++] = (struct cfi_index){lo, (uint32_t)scan.offset};
 	return n;

@@ -13,7 +13,7 @@
 #include "symbolize/modules/file_blocks.h"
 #include "symbolize/unwind/rule.h"
 
-/* The start of a function in the module's window, and where in its section it is described. */
+/* The start of a function in the module's area, and where in its section it is described. */
 struct cfi_index {
 	uint32_t start, offset;
 };

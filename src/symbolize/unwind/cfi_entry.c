@@ -180,11 +180,11 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
 	return !body->bad && fde->start < fde->end;
 }
 
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t window,
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t area,
                    uint64_t left)
 {
 	scan->source = *source;
-	scan->window = window;
+	scan->area = area;
 	scan->left = left;
 	scan->next = 0;
 	scan->parent = UINT64_MAX;
@@ -217,7 +217,7 @@ bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi)
 		scan->next += entry.size;
 		if (!entry.is_cie && scan_parent(scan, entry.cie) &&
 		    cfi_fde_parse(&entry, &scan->cie, &fde) &&
-		    frame_window(scan->window, fde.start, fde.end, lo, hi))
+		    frame_area(scan->area, fde.start, fde.end, lo, hi))
 			return true;
 	}
 	return false;

@@ -55,7 +55,7 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
  */
 struct cfi_scan {
 	struct cfi_source source;
-	uint64_t window;       /* the high half of addresses */
+	uint64_t area;         /* the high half of addresses */
 	uint64_t left;         /* entries to look at */
 	uint64_t offset, next; /* of the last function's entry, and of what follows */
 	uint64_t parent; /* of the CIE that was read last; UINT64_MAX: none that makes sense */
@@ -63,10 +63,10 @@ struct cfi_scan {
 	uint8_t bytes[CFI_CIE_MAX];
 };
 
-/* Begins a scan over the functions with code in a window of addresses. */
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t window,
+/* Begins a scan over the functions with code in an area of addresses. */
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t area,
                    uint64_t left);
-/* Returns false at the end. lo and hi are offsets in the window. The entry's program is cut. */
+/* Returns false at the end. lo and hi are offsets in the area. The entry's program is cut. */
 bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi);
 
 /*

@@ -116,7 +116,7 @@ static void entries_stay_where_they_are(void **state)
 	struct trace_stream *stream = tables_add_stream(tables);
 
 	event->base_period = 17;
-	module->window = 42;
+	module->area = 42;
 	stream->cpu = 3;
 	for (unsigned i = 1; i < TABLES_MAX_STREAMS; i++)
 		assert_non_null(tables_add_stream(tables));
@@ -129,7 +129,7 @@ static void entries_stay_where_they_are(void **state)
 	assert_int_equal(tables_section(tables, TRACE_MODULES).nr, 1 << 16);
 	assert_ptr_equal(tables_section(tables, TRACE_STREAMS).entries, stream);
 	assert_int_equal(event->base_period, 17);
-	assert_int_equal(module->window, 42);
+	assert_int_equal(module->area, 42);
 	assert_int_equal(stream->cpu, 3);
 	tables_free(tables);
 }

@@ -416,7 +416,7 @@ static void addresses_are_whole(void **state)
 	world_open(&w, 64 << 10);
 	put_many(&w, 100);
 	tables_module(w.tables, 2)->kind = MODULE_KERNEL;
-	tables_module(w.tables, 2)->window = 0xffffffff;
+	tables_module(w.tables, 2)->area = 0xffffffff;
 	trace = world_written(&w);
 	page_open(&page);
 	assert_int_equal(dump_json(page.file, trace), 0);

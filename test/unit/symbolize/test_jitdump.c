@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define WINDOW 0x7f3bu
-#define BASE   ((uint64_t)WINDOW << 32)
+#define AREA 0x7f3bu
+#define BASE ((uint64_t)AREA << 32)
 
 /* A file as a process writes it. */
 struct dump {
@@ -133,7 +133,7 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 static int lookup_within(const struct dump *dump, const uint32_t *offsets, size_t n, uint64_t *left,
                          struct answers *answers)
 {
-	const struct jit_query query = {WINDOW, offsets, n, tell, answers};
+	const struct jit_query query = {AREA, offsets, n, tell, answers};
 	int fd = memfd_create("jitdump", MFD_CLOEXEC), err;
 
 	assert_int_equal(write(fd, dump->bytes, dump->size), dump->size);
@@ -282,7 +282,7 @@ static void nonsense_for_lines(void **state)
 	assert_int_equal(answers.answers[0].line, 0);
 }
 
-static void other_windows(void **state)
+static void other_areas(void **state)
 {
 	static const uint32_t offsets[] = {0, 15, 16};
 	struct answers answers;
@@ -443,7 +443,7 @@ int main(void)
 		cmocka_unit_test(later_moves),
 		cmocka_unit_test(lines),
 		cmocka_unit_test(nonsense_for_lines),
-		cmocka_unit_test(other_windows),
+		cmocka_unit_test(other_areas),
 		cmocka_unit_test(damaged),
 		cmocka_unit_test(whose_file),
 		cmocka_unit_test(code_has_its_names),

@@ -212,37 +212,37 @@ static void same_file_same_module(void **state)
 
 /* A file with code at such an address, and one with code at 4 GiB and beyond has modules for both.
  */
-static void module_has_one_window(void **state)
+static void module_has_one_area(void **state)
 {
 	struct fixture *f = *state;
 	struct tiny tiny = tiny_make(1);
 	struct module_file file;
 	struct module *module, *other;
-	uint64_t window = 9;
+	uint64_t area = 9;
 
 	tiny.phdr[1].p_vaddr += 7ull << 32;
 	file_write(f->path, &tiny, sizeof(tiny));
 	file = by_numbers(f->path);
 	module = module_table_file(f->table, &file);
-	assert_int_equal(module->window, 7);
+	assert_int_equal(module->area, 7);
 	assert_int_equal(module_address(module, 5), (7ull << 32) + 5);
-	assert_ptr_equal(module_table_window(f->table, module, 7), module);
-	other = module_table_window(f->table, module, 8);
+	assert_ptr_equal(module_table_area(f->table, module, 7), module);
+	other = module_table_area(f->table, module, 8);
 	assert_ptr_not_equal(other, module);
-	assert_int_equal(other->window, 8);
+	assert_int_equal(other->area, 8);
 	assert_string_equal(other->path, module->path);
 	assert_int_equal(other->build_id.size, 8);
 	assert_true(module_fd(f->table, other) >= 0);
-	assert_ptr_equal(module_table_window(f->table, module, 8), other);
-	assert_ptr_equal(module_table_window(f->table, other, 7), module);
-	assert_ptr_equal(module_table_window(f->table, other, 9),
-	                 module_table_window(f->table, module, 9));
+	assert_ptr_equal(module_table_area(f->table, module, 8), other);
+	assert_ptr_equal(module_table_area(f->table, other, 7), module);
+	assert_ptr_equal(module_table_area(f->table, other, 9),
+	                 module_table_area(f->table, module, 9));
 	assert_int_equal(module_table_count(f->table), 4);
 
 	module_table_free(f->table);
 	f->table = module_table_new();
-	file.window = &window;
-	assert_int_equal(module_table_file(f->table, &file)->window, 9);
+	file.area = &area;
+	assert_int_equal(module_table_file(f->table, &file)->area, 9);
 }
 
 /* The same address is one piece's, another's, and nobody's; and each has a module for its name. */
@@ -258,7 +258,7 @@ static void kernel_code_comes_and_goes(void **state)
 	first = module_table_kernel(f->table, at + 0xff);
 	assert_string_equal(first->path, "bpf_prog_1_a [bpf]");
 	assert_int_equal(first->kind, MODULE_KERNEL);
-	assert_int_equal(first->window, 0xffffffff);
+	assert_int_equal(first->area, 0xffffffff);
 	assert_ptr_equal(module_table_kernel(f->table, at + 0x100), kernel);
 	assert_ptr_equal(module_table_kernel(f->table, at - 0x80), kernel);
 	assert_ptr_not_equal(module_table_kernel(f->table, at - 0x81), first);
@@ -702,18 +702,18 @@ static void vaddr_of_segments(void **state)
 	assert_int_equal(module_vaddr(&module, 0x1234), 0x1234);
 }
 
-static void windows(void **state)
+static void areas(void **state)
 {
 	struct fixture *f = *state;
 	struct module *kernel = module_table_kernel(f->table, 0xffffffff81000000);
 	struct module *anon = module_table_anon(f->table, getpid(), 0x7f0012345678);
 
 	assert_int_equal(kernel->kind, MODULE_KERNEL);
-	assert_int_equal(kernel->window, 0xffffffff);
+	assert_int_equal(kernel->area, 0xffffffff);
 	assert_ptr_equal(module_table_kernel(f->table, 0xffffffffc0001234), kernel);
 	assert_ptr_not_equal(module_table_kernel(f->table, 0xffff888000000000), kernel);
 	assert_int_equal(anon->kind, MODULE_ANON);
-	assert_int_equal(anon->window, 0x7f00);
+	assert_int_equal(anon->area, 0x7f00);
 	assert_int_equal(anon->pid, getpid());
 	assert_int_equal(anon->uid, geteuid());
 	assert_ptr_equal(module_table_anon(f->table, getpid(), 0x7f00ffffffff), anon);
@@ -772,8 +772,8 @@ static void full_table_counts(void **state)
 	assert_null(module_table_kernel(f->table, i << 32));
 	assert_int_equal(module_table_refused(f->table), 1);
 	assert_int_equal(module_table_count(f->table), 65536);
-	assert_int_equal(module_table_kernel(f->table, 77ull << 32)->window, 77);
-	assert_int_equal(module_table_get(f->table, 65535)->window, 65534);
+	assert_int_equal(module_table_kernel(f->table, 77ull << 32)->area, 77);
+	assert_int_equal(module_table_get(f->table, 65535)->area, 65534);
 }
 
 static void enter(struct space *space, uint64_t start, struct module *module)
@@ -899,7 +899,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(special_module_is_there),
 		TEST(own_program),
-		TEST(module_has_one_window),
+		TEST(module_has_one_area),
 		TEST(kernel_code_comes_and_goes),
 		TEST(same_file_same_module),
 		TEST(numbers_and_build_id_are_one),
@@ -921,7 +921,7 @@ int main(void)
 		TEST(file_that_samples_met_is_kept),
 		TEST(replaced_file_is_not_reopened),
 		TEST(vaddr_of_segments),
-		TEST(windows),
+		TEST(areas),
 		TEST(vdso_is_a_file),
 		TEST(vdso_of_32_bits_is_copied),
 		TEST(full_table_counts),

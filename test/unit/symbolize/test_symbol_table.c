@@ -258,10 +258,9 @@ static int tell(void *arg, uint32_t offset, const struct symbol *symbol)
 	return told->answer;
 }
 
-static int look_up(char *text, uint32_t window, const uint32_t *offsets, size_t n,
-                   struct told *told)
+static int look_up(char *text, uint32_t area, const uint32_t *offsets, size_t n, struct told *told)
 {
-	const struct jit_query query = {window, offsets, n, tell, told};
+	const struct jit_query query = {area, offsets, n, tell, told};
 
 	return perf_map_lookup(text, &query);
 }
@@ -288,7 +287,7 @@ static void later_lines_win(void **state)
 	                               "10f0=new one[10f0,1110) ");
 }
 
-static void map_windows(void **state)
+static void map_areas(void **state)
 {
 	char text[] = "fffffff0 20 across\n7f0012340000 10 high\nffffffffffffff00 ffff past\n";
 	char again[sizeof(text)];
@@ -419,7 +418,7 @@ int main(void)
 		cmocka_unit_test(unsized_symbols),        cmocka_unit_test(random_ranges),
 		cmocka_unit_test(names_in_one_string),    cmocka_unit_test(kallsyms),
 		cmocka_unit_test(long_kallsyms),          cmocka_unit_test(hidden_kallsyms),
-		cmocka_unit_test(later_lines_win),        cmocka_unit_test(map_windows),
+		cmocka_unit_test(later_lines_win),        cmocka_unit_test(map_areas),
 		cmocka_unit_test(long_numbers_are_none),  cmocka_unit_test(told_once_where_stopped),
 		cmocka_unit_test(map_of_its_owner),       cmocka_unit_test(map_of_another),
 		cmocka_unit_test(map_of_another_kind),

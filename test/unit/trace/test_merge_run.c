@@ -601,7 +601,7 @@ static void compiled_code_is_of_one_rank(void **state)
 		module = tables_module(ranks[i].tables, 2);
 		module->kind = MODULE_ANON;
 		module->pid = 2;
-		module->window = 0x7fff;
+		module->area = 0x7fff;
 	}
 	trace = merged(ranks, path);
 	while (trace_module(trace, nr))
