@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#define WINDOW_NS 1000000000
-#define LEAST_NS  100000000 /* of a window that ends early */
+#define INTERVAL_NS 1000000000
+#define LEAST_NS    100000000 /* of an interval that ends early */
 /* More than taking in and unwinding a sample ever costs for long. */
 #define MOST_SAMPLE_NS 50000
 #define MOST_LOST      100 /* one in so many */
@@ -107,10 +107,10 @@ static bool leaves_too_little(const struct overhead_guard *guard, uint64_t cpu, 
 	       samples + beside > fmax(allowed - calls, allowed * LEAST_SHARE);
 }
 
-/* The window need not be over: what it may cost is used up, or most samples are lost. */
+/* The interval need not be over: what it may cost is used up, or most samples are lost. */
 static bool is_evident(const struct overhead_guard *guard, uint64_t elapsed, double target)
 {
-	double whole = target / (double)elapsed * WINDOW_NS;
+	double whole = target / (double)elapsed * INTERVAL_NS;
 
 	return elapsed >= LEAST_NS && (counters_price(guard) > guard->max_overhead * whole ||
 	                               guard->lost >= guard->samples + MANY_LOST);
@@ -141,7 +141,7 @@ void overhead_guard_restart(struct overhead_guard *guard)
 	};
 }
 
-void overhead_guard_begin_window(struct overhead_guard *guard, uint64_t now)
+void overhead_guard_begin_interval(struct overhead_guard *guard, uint64_t now)
 {
 	*guard = (struct overhead_guard){
 		.max_overhead = guard->max_overhead,
@@ -169,10 +169,10 @@ bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigne
 	if (!guard->target_ns)
 		target = (double)elapsed * nr_cpus;
 	if (guard->max_overhead <= 0 ||
-	    (elapsed < WINDOW_NS && !is_evident(guard, elapsed, target)))
+	    (elapsed < INTERVAL_NS && !is_evident(guard, elapsed, target)))
 		return false;
 	exceeded = is_too_much(guard, cpu, elapsed, target);
-	overhead_guard_begin_window(guard, now);
+	overhead_guard_begin_interval(guard, now);
 	if (exceeded)
 		guard->slowed = now;
 	return exceeded;

@@ -16,10 +16,10 @@
  * it is reported, see program_cost.h.
  *
  * The guard also watches whether the kernel throttles events and whether more than one
- * sample in a hundred is lost. If one of these exceeds its limit in a window of one second, the
- * sampling period doubles once, as it does for a full buffer. A window ends early, but not before a
- * tenth of a second, when samples of counters have used up the share of a whole window or when most
- * samples are lost.
+ * sample in a hundred is lost. If one of these exceeds its limit in an interval of one second, the
+ * sampling period doubles once, as it does for a full buffer. An interval ends early, but not
+ * before a tenth of a second, when samples of counters have used up the share of a whole interval
+ * or when most samples are lost.
  */
 #ifndef RECORD_OVERHEAD_GUARD_H
 #define RECORD_OVERHEAD_GUARD_H
@@ -32,21 +32,21 @@ struct overhead_guard {
 	uint64_t price;      /* measured price of a sample, ns of the target's time */
 	unsigned nr_clocks;  /* clocks that sample at the same time and divide the allowed share */
 	uint64_t max_rate;   /* samples per second and CPU that the kernel permits; 0: no limit */
-	uint64_t since;      /* start of the window, ns */
-	uint64_t cpu_since;  /* the recorder's CPU time at the window's start, ns */
-	uint64_t target_ns;  /* CPU time of the target in the window */
-	uint64_t told_since; /* value of overhead_guard_target_time() at the window's start */
-	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the window */
-	uint64_t samples;    /* taken in the window */
-	uint64_t beside_ns;  /* the recorder's CPU time on CPUs of the target in the window */
-	uint64_t calls_ns;   /* the target's time for recorded calls in the window */
+	uint64_t since;      /* start of the interval, ns */
+	uint64_t cpu_since;  /* the recorder's CPU time at the interval's start, ns */
+	uint64_t target_ns;  /* CPU time of the target in the interval */
+	uint64_t told_since; /* value of overhead_guard_target_time() at the interval's start */
+	uint64_t others_ns;  /* recorder's CPU time for tasks, mappings and calls in the interval */
+	uint64_t samples;    /* taken in the interval */
+	uint64_t beside_ns;  /* the recorder's CPU time on CPUs of the target in the interval */
+	uint64_t calls_ns;   /* the target's time for recorded calls in the interval */
 	uint64_t spread;     /* ns from the first to the last of samples in step; 0: not in step */
 	uint64_t all_samples, all_target_ns, all_beside_ns; /* the same of the whole recording */
 	/* samples of counters among them: their rate is unknown before the start */
 	uint64_t unbounded;
-	uint64_t lost;      /* samples lost in the window because a ring was full */
-	uint64_t throttled; /* times that the kernel throttled an event in the window */
-	uint64_t slowed;    /* time of the last window that cost too much, ns; 0: none did */
+	uint64_t lost;      /* samples lost in the interval because a ring was full */
+	uint64_t throttled; /* times that the kernel throttled an event in the interval */
+	uint64_t slowed;    /* time of the last interval that cost too much, ns; 0: none did */
 };
 
 /* Initializes the guard for one clock. */
@@ -66,13 +66,13 @@ unsigned overhead_guard_initial_shift(const struct overhead_guard *guard, uint64
  */
 void overhead_guard_target_time(struct overhead_guard *guard, uint64_t target_ns);
 
-/* Tells whether the window has ended and cost too much. A new window starts when one has ended. */
+/* Tells whether the interval has ended and cost too much. A new one starts then. */
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus);
 
-/* Forgets what was counted so far, in this window and of the whole recording. */
+/* Forgets what was counted so far, in this interval and of the whole recording. */
 void overhead_guard_restart(struct overhead_guard *guard);
-/* Begins a new window, of which what happened before is no part. */
-void overhead_guard_begin_window(struct overhead_guard *guard, uint64_t now);
+/* Begins a new interval, of which what happened before is no part. */
+void overhead_guard_begin_interval(struct overhead_guard *guard, uint64_t now);
 
 /* Returns the recorder's CPU time so far, ns. */
 uint64_t overhead_guard_cpu_time(void);

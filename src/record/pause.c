@@ -65,8 +65,8 @@ static void go_on_sampling(struct session *s)
 		s->idle_start += summary_idle(s) - s->pause.idle;
 	tasks_resume(&s->tasks, now);
 	tables_end_gaps(s->tables, now);
-	overhead_guard_begin_window(&s->guard, now);
-	s->guard.told_since = 0; /* the next time that is told begins the window */
+	overhead_guard_begin_interval(&s->guard, now);
+	s->guard.told_since = 0; /* the next time that is told begins the interval */
 	if (sampler_resume(s->sampler))
 		session_notice(s, (struct notice){NOTICE_NOT_SAMPLING, -errno});
 }

@@ -77,7 +77,7 @@ static const char *overhead(struct session *s, const struct control_request *req
 {
 	(void)peer;
 	s->guard.max_overhead = request->percent / 100;
-	overhead_guard_begin_window(&s->guard, sampler_now());
+	overhead_guard_begin_interval(&s->guard, sampler_now());
 	tables_run(s->tables)->max_overhead = (uint32_t)(request->percent * 10 + 0.5);
 	return NULL;
 }

@@ -3,8 +3,8 @@
 
 #define SECOND ((uint64_t)1000000000)
 
-/* A window of one second in which the recorder used this much more than nothing. */
-static struct overhead_guard window(uint64_t own_ns)
+/* An interval of one second in which the recorder used this much more than nothing. */
+static struct overhead_guard interval(uint64_t own_ns)
 {
 	struct overhead_guard guard;
 
@@ -53,7 +53,7 @@ static void test_time_of_the_machine(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct overhead_guard guard = window(SECOND / 2);
+		struct overhead_guard guard = interval(SECOND / 2);
 
 		guard.max_overhead = rows[i].max_overhead;
 		guard.samples = 10000;
@@ -64,13 +64,13 @@ static void test_time_of_the_machine(void **state)
 
 static void test_own_time(void **state)
 {
-	struct overhead_guard guard = window(SECOND / 2);
+	struct overhead_guard guard = interval(SECOND / 2);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
-	/* the window has begun anew */
+	/* the interval has begun anew */
 	assert_false(overhead_guard_exceeded(&guard, SECOND + 2, 1));
 	assert_int_equal(guard.samples, 0);
 }
@@ -78,7 +78,7 @@ static void test_own_time(void **state)
 /* A flood of mappings or tasks is no reason to sample less. */
 static void test_own_time_without_samples(void **state)
 {
-	struct overhead_guard guard = window(SECOND);
+	struct overhead_guard guard = interval(SECOND);
 
 	(void)state;
 	guard.target_ns = SECOND;
@@ -88,7 +88,7 @@ static void test_own_time_without_samples(void **state)
 
 static void test_own_time_beside_others(void **state)
 {
-	struct overhead_guard guard = window(SECOND / 10);
+	struct overhead_guard guard = interval(SECOND / 10);
 
 	(void)state;
 	guard.target_ns = SECOND;
@@ -100,14 +100,14 @@ static void test_own_time_beside_others(void **state)
 
 static void test_price_of_counters(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	guard.unbounded = 10000;
 	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
-	guard = window(0);
+	guard = interval(0);
 	guard.target_ns = SECOND;
 	guard.samples = 10000;
 	guard.unbounded = 100;
@@ -117,7 +117,7 @@ static void test_price_of_counters(void **state)
 /* 1000 samples of 10 us in a second of the target: 1 % of its time, of 5 % that it may lose. */
 static struct overhead_guard sampled(uint64_t own_ns)
 {
-	struct overhead_guard guard = window(own_ns);
+	struct overhead_guard guard = interval(own_ns);
 
 	guard.target_ns = SECOND;
 	guard.samples = 1000;
@@ -186,7 +186,7 @@ static void test_sum_with_spread(void **state)
 /* What used next to nothing is not worth a judgement, whatever its samples cost. */
 static void test_waiting_target(void **state)
 {
-	struct overhead_guard guard = window(SECOND / 2);
+	struct overhead_guard guard = interval(SECOND / 2);
 
 	(void)state;
 	guard.target_ns = SECOND / 20;
@@ -194,10 +194,10 @@ static void test_waiting_target(void **state)
 	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
-/* Each window is judged by the same share, and by what was used in it alone. */
-static void test_windows(void **state)
+/* Each interval is judged by the same share, and by what was used in it alone. */
+static void test_intervals(void **state)
 {
-	struct overhead_guard guard = window(SECOND / 2);
+	struct overhead_guard guard = interval(SECOND / 2);
 
 	(void)state;
 	for (unsigned i = 1; i <= 6; i++) {
@@ -213,10 +213,10 @@ static void test_windows(void **state)
 	}
 }
 
-/* The target's time is told from its start on, of which a window has its part. */
+/* The target's time is told from its start on, of which an interval has its part. */
 static void test_told_time(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	overhead_guard_target_time(&guard, 10 * SECOND);
@@ -232,7 +232,7 @@ static void test_told_time(void **state)
 
 static void test_throttled(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	guard.throttled = 1;
@@ -242,22 +242,22 @@ static void test_throttled(void **state)
 
 static void test_lost(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	guard.samples = 1000;
 	guard.lost = 10;
 	assert_false(overhead_guard_exceeded(&guard, SECOND + 1, 1));
-	guard = window(0);
+	guard = interval(0);
 	guard.samples = 1000;
 	guard.lost = 11;
 	assert_true(overhead_guard_exceeded(&guard, SECOND + 1, 1));
 }
 
-/* What a whole window may cost is used up in a part of it. */
+/* What a whole interval may cost is used up in a part of it. */
 static void test_evident_price(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	guard.target_ns = SECOND / 5;
@@ -272,7 +272,7 @@ static void test_evident_price(void **state)
 /* Most samples are lost, and no stall of a moment did it. */
 static void test_evident_loss(void **state)
 {
-	struct overhead_guard guard = window(0);
+	struct overhead_guard guard = interval(0);
 
 	(void)state;
 	guard.samples = 1000;
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(test_sum_with_calls),
 		cmocka_unit_test(test_sum_with_spread),
 		cmocka_unit_test(test_waiting_target),
-		cmocka_unit_test(test_windows),
+		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_told_time),
 		cmocka_unit_test(test_evident_price),
 		cmocka_unit_test(test_evident_loss),

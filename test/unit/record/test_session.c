@@ -365,15 +365,15 @@ static void what_cannot_slow_down_keeps_samples(void **state)
 	uint64_t period = 1;
 
 	open_buffer(w, &period, 1);
-	for (unsigned window = 0; window < 100; window++) {
+	for (unsigned interval = 0; interval < 100; interval++) {
 		tables_ledger(s->tables)->taken[0] += 10;
 		tables_ledger(s->tables)->taken[1] += 1000;
 		session_slow_down(s);
-		assert_int_equal(!s->sampling.too_expensive, window < 4);
-		assert_int_equal(hmb_floor(s->hmb, 0), window < 4   ? 0
-		                                       : window < 8 ? window - 3
-		                                                    : 4);
-		assert_int_equal(hmb_floor(s->hmb, 1), window < 4 ? window + 1 : 4);
+		assert_int_equal(!s->sampling.too_expensive, interval < 4);
+		assert_int_equal(hmb_floor(s->hmb, 0), interval < 4   ? 0
+		                                       : interval < 8 ? interval - 3
+		                                                      : 4);
+		assert_int_equal(hmb_floor(s->hmb, 1), interval < 4 ? interval + 1 : 4);
 	}
 	hmb_free(s->hmb);
 }
@@ -415,7 +415,7 @@ static void what_can_slow_down_does(void **state)
 	open_buffer(w, &period, 5);
 	w->sampler.events[1].first_shift = 3;
 	tables_ledger(s->tables)->taken[0] = 100; /* once */
-	for (unsigned window = 0; window < 100; window++) {
+	for (unsigned interval = 0; interval < 100; interval++) {
 		tables_ledger(s->tables)->taken[1] += 10;
 		session_slow_down(s);
 	}
