@@ -51,10 +51,10 @@ void period_reset(struct period *period);
  */
 uint32_t period_put(struct period *period, uint16_t event);
 
-/* Whether d(m) = 0 for N = window, as of the last complete batch; window <= PERIOD_MAX_RUN. */
-static inline int period_repeats(const struct period *period, uint32_t m, uint32_t window)
+/* Whether d(m) = 0 for N = length, as of the last complete batch; length <= PERIOD_MAX_RUN. */
+static inline int period_repeats(const struct period *period, uint32_t m, uint32_t length)
 {
-	return period->run[m - 1] >= window;
+	return period->run[m - 1] >= length;
 }
 
 #endif

@@ -13,8 +13,8 @@ enum {
 	LEAST_RUN = 32,
 	UPPER_LEAST_RUN = 6,
 	ENOUGH_KNOWN = 64, /* iterations of known kinds in a row: there is nothing to search for */
-	FIRST_WINDOW = 16384,
-	SHORT_WINDOW = 3, /* the first one in which few delays are compared again */
+	FIRST_ROUND = 16384,
+	SHORT_ROUND = 3, /* the first one in which few delays are compared again */
 	PAUSE = 7 * 4 * 512,
 	LONG = 1024, /* events without an anchor that end no phase */
 	UPPER_LONG = 64,
@@ -41,9 +41,9 @@ struct level {
 	struct segmenter *of;
 	uint8_t number;
 	struct period period;
-	uint32_t window; /* events until the search pauses or goes on with other delays */
-	uint32_t pause;  /* events until it begins again */
-	uint32_t nr_windows;
+	uint32_t left;  /* events until the search pauses or goes on with other delays */
+	uint32_t pause; /* events until it begins again */
+	uint32_t round;
 	bool searching;     /* the detector has seen the events before this one */
 	uint16_t *events;   /* a ring */
 	uint64_t *begins;   /* their numbers at the lowest level; NULL: this is the lowest */
@@ -111,22 +111,22 @@ static bool event_is_wide(const struct level *level, uint16_t event)
  */
 
 /*
- * Windows of a search for longer periods are rare: 256 windows of the shortest delays, in which are
+ * Rounds of a search for longer periods are rare: 256 rounds of the shortest delays, in which are
  * 16 of the middle ones and one of the longest, take about as much time each.
  */
-static uint32_t delays_of_window(uint32_t nr)
+static uint32_t delays_of_round(uint32_t nr)
 {
 	if (nr == 2 || nr % 256 == 255)
 		return PERIOD_MAX_DELAYS;
 	return nr == 1 || nr % 16 == 15 ? 2048 : 512;
 }
 
-static void begin_window(struct level *level, uint32_t nr)
+static void begin_round(struct level *level, uint32_t nr)
 {
-	uint32_t delays = level->begins ? UPPER_DELAYS : delays_of_window(nr);
+	uint32_t delays = level->begins ? UPPER_DELAYS : delays_of_round(nr);
 
-	level->nr_windows = nr;
-	level->window = nr ? 4 * delays : FIRST_WINDOW;
+	level->round = nr;
+	level->left = nr ? 4 * delays : FIRST_ROUND;
 	if (level->searching && delays == level->period.delays)
 		return;
 	period_init(&level->period, delays, level->begins ? UPPER_LEAST_RUN : LEAST_RUN,
@@ -136,22 +136,22 @@ static void begin_window(struct level *level, uint32_t nr)
 }
 
 /* Loops that are known are looked at with short delays only: another one in them is short. */
-static void end_window(struct level *level)
+static void end_round(struct level *level)
 {
-	uint32_t nr = level->nr_anchors ? SHORT_WINDOW : level->nr_windows + 1;
+	uint32_t nr = level->nr_anchors ? SHORT_ROUND : level->round + 1;
 
-	if (level->of->pausing && !level->begins && nr > SHORT_WINDOW) {
+	if (level->of->pausing && !level->begins && nr > SHORT_ROUND) {
 		level->pause = PAUSE;
 		level->searching = false;
 	}
-	begin_window(level, nr);
+	begin_round(level, nr);
 }
 
 static void restart_search(struct level *level)
 {
 	level->searching = false;
 	level->pause = 0;
-	begin_window(level, level->nr_anchors ? SHORT_WINDOW : 0);
+	begin_round(level, level->nr_anchors ? SHORT_ROUND : 0);
 }
 
 /* --- anchors ------------------------------------------------------------------------------------
@@ -574,8 +574,8 @@ static void search(struct level *level, uint16_t event)
 	m = period_put(&level->period, event);
 	if (m)
 		lock(level, m);
-	if (!--level->window)
-		end_window(level);
+	if (!--level->left)
+		end_round(level);
 }
 
 /* Whether the loop is known so well that no other one is looked for. */

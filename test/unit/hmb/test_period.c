@@ -34,12 +34,12 @@ static struct detector detector_new(uint32_t delays, uint32_t least)
 	return detector;
 }
 
-/* d(m) for the window N that ends with event i. Before the first event nothing equals anything. */
-static int distance(const uint16_t *x, size_t i, uint32_t m, uint32_t window)
+/* d(m) of the N events up to i. Before the first event nothing equals anything. */
+static int distance(const uint16_t *x, size_t i, uint32_t m, uint32_t length)
 {
-	if (i + 1 < (size_t)m + window)
+	if (i + 1 < (size_t)m + length)
 		return 1;
-	for (uint32_t k = 0; k < window; k++)
+	for (uint32_t k = 0; k < length; k++)
 		if (x[i - k] != x[i - k - m])
 			return 1;
 	return 0;
@@ -64,13 +64,13 @@ static void fill(uint16_t *x, size_t nr)
 
 static unsigned differences_at(const struct period *period, const uint16_t *x, size_t i)
 {
-	const uint32_t windows[] = {1, 2, 7, period->delays, 2 * period->delays};
+	const uint32_t lengths[] = {1, 2, 7, period->delays, 2 * period->delays};
 	unsigned nr = 0;
 
 	for (uint32_t m = 1; m <= period->delays; m++)
-		for (unsigned w = 0; w < sizeof(windows) / sizeof(*windows); w++)
-			nr += period_repeats(period, m, windows[w]) ==
-			      distance(x, i, m, windows[w]);
+		for (unsigned w = 0; w < sizeof(lengths) / sizeof(*lengths); w++)
+			nr += period_repeats(period, m, lengths[w]) ==
+			      distance(x, i, m, lengths[w]);
 	return nr;
 }
 
