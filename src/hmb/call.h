@@ -35,7 +35,7 @@ enum call_part_kind {
 	CALL_COLLECTIVE_DONE,   /* comm, peer, bytes, bytes_in, request */
 	CALL_COMM_CREATED,      /* comm */
 	CALL_COMM_FREED,        /* comm */
-	CALL_PUT,               /* one-sided, to the peer of a window's communicator: bytes */
+	CALL_PUT,               /* one-sided, to the peer of an MPI window's communicator: bytes */
 	CALL_GET,
 	CALL_ATOMIC,
 	CALL_READ, /* of a file that is not known: bytes */

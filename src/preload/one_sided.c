@@ -1,26 +1,26 @@
-/* Windows. */
+/* MPI windows and one-sided access. */
 #include "preload/handlers.h"
 
-/* --- windows: their communicators are known when they are made -------------------------------- */
+/* --- MPI windows: their communicators are known when they are made --------------------------- */
 
-static void window_after(struct visit *visit, const uintptr_t *a)
+static void mpi_window_after(struct visit *visit, const uintptr_t *a)
 {
-	const uint8_t *at = visit->info->handler->at; /* communicator, window */
+	const uint8_t *at = visit->info->handler->at; /* communicator, MPI window */
 	struct request kept = {
 		.kind = REQUEST_OTHER,
 		.comm = comm_number(visit->thread, handle_of(a[at[0]])),
 	};
 
-	request_add(handle_at(a[at[1]], 0) | KEY_WINDOW, &kept, false);
+	request_add(handle_at(a[at[1]], 0) | KEY_MPI_WINDOW, &kept, false);
 }
 
-const struct handler handler_WIN_CREATE = {.after = window_after, .at = {4, 5}};
-const struct handler handler_WIN_ALLOCATE = {.after = window_after, .at = {3, 5}};
-const struct handler handler_WIN_CREATE_DYNAMIC = {.after = window_after, .at = {1, 2}};
+const struct handler handler_WIN_CREATE = {.after = mpi_window_after, .at = {4, 5}};
+const struct handler handler_WIN_ALLOCATE = {.after = mpi_window_after, .at = {3, 5}};
+const struct handler handler_WIN_CREATE_DYNAMIC = {.after = mpi_window_after, .at = {1, 2}};
 
 static void win_free_before(struct visit *visit, uintptr_t *a)
 {
-	struct request *kept = request_find(handle_at(a[0], 0) | KEY_WINDOW);
+	struct request *kept = request_find(handle_at(a[0], 0) | KEY_MPI_WINDOW);
 
 	(void)visit;
 	if (kept)
@@ -31,20 +31,20 @@ const struct handler handler_WIN_FREE = {win_free_before, NULL, false};
 
 /* --- one-sided -------------------------------------------------------------------------------- */
 
-static void put_access(struct visit *visit, uintptr_t window, uintptr_t target, uint64_t bytes)
+static void put_access(struct visit *visit, uintptr_t mpi_window, uintptr_t target, uint64_t bytes)
 {
 	enum call_part_kind kind = (enum call_part_kind)visit->info->handler->kind;
 	const struct request *kept;
 
 	if (!is_peer((int)target))
 		return;
-	kept = request_find(handle_of(window) | KEY_WINDOW);
+	kept = request_find(handle_of(mpi_window) | KEY_MPI_WINDOW);
 	*visit_part(visit, kind, kept ? kept->comm : 0, (int)target) = bytes;
 }
 
 static void access_after(struct visit *visit, const uintptr_t *a)
 {
-	const uint8_t *at = visit->info->handler->at; /* count, target, window */
+	const uint8_t *at = visit->info->handler->at; /* count, target, MPI window */
 
 	put_access(visit, a[at[2]], a[at[1]], bytes_at(visit, &a[at[0]]));
 }
@@ -52,7 +52,7 @@ static void access_after(struct visit *visit, const uintptr_t *a)
 /* One element of a type. */
 static void element_after(struct visit *visit, const uintptr_t *a)
 {
-	const uint8_t *at = visit->info->handler->at; /* type, target, window */
+	const uint8_t *at = visit->info->handler->at; /* type, target, MPI window */
 
 	put_access(visit, a[at[2]], a[at[1]], type_size(a[at[0]]));
 }

@@ -1,6 +1,6 @@
 /*
  * The requests of a process that are under way or persistent, by handle; also messages that were
- * probed, windows, files, and communicators under way, which have handles, too.
+ * probed, MPI windows, files, and communicators under way, which have handles, too.
  *
  * A fixed table without a lock: a slot is claimed by its key, found by its key, and emptied by the
  * one thread that completes the request. Where it is full, a request is not tracked, and counted.
@@ -40,10 +40,10 @@ struct request {
 static_assert(sizeof(struct request) == 64, "one line of the cache");
 
 /* Other handles than those of requests have these bits set. */
-#define KEY_MESSAGE ((uint64_t)1 << 62)
-#define KEY_WINDOW  ((uint64_t)1 << 61)
-#define KEY_FILE    ((uint64_t)1 << 59)
-#define KEY_COMM    ((uint64_t)1 << 60) /* made by MPI_Comm_idup; bytes is its seed */
+#define KEY_MESSAGE    ((uint64_t)1 << 62)
+#define KEY_MPI_WINDOW ((uint64_t)1 << 61)
+#define KEY_FILE       ((uint64_t)1 << 59)
+#define KEY_COMM       ((uint64_t)1 << 60) /* made by MPI_Comm_idup; bytes is its seed */
 
 #define REQUEST_SLOTS ((size_t)1 << 16)
 

@@ -311,8 +311,8 @@ enum trace_comm_flags {
 	TRACE_COMM_SELF = 1,  /* MPI_COMM_SELF, of whichever process uses it */
 	TRACE_COMM_INTER = 2, /* peers are ranks of the remote group */
 	TRACE_COMM_FREED = 4,
-	TRACE_COMM_WINDOW = 8, /* of a window's or file's own, made for the trace alone */
-	TRACE_COMM_FILE = 16,  /* a file that its parent opened; nobody is a member */
+	TRACE_COMM_MPI_WINDOW = 8, /* of an MPI window or file, made for the trace alone */
+	TRACE_COMM_FILE = 16,      /* a file that its parent opened; nobody is a member */
 };
 
 struct trace_comm {

@@ -191,7 +191,7 @@ static int archive_init(struct archive *archive)
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
 	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
 	    !archive->nr_calls || otf2_numbers_init(&archive->metrics, archive->nr_regions) ||
-	    otf2_numbers_init(&archive->windows, nr_comms) ||
+	    otf2_numbers_init(&archive->mpi_windows, nr_comms) ||
 	    otf2_numbers_init(&archive->handles, nr_comms))
 		return -ENOMEM;
 	return otf2_plan_init(&archive->plan, archive->spool);
@@ -211,7 +211,7 @@ static void archive_fini(struct archive *archive)
 	free(archive->nr_events);
 	free(archive->nr_calls);
 	otf2_numbers_fini(&archive->metrics);
-	otf2_numbers_fini(&archive->windows);
+	otf2_numbers_fini(&archive->mpi_windows);
 	otf2_numbers_fini(&archive->handles);
 }
 

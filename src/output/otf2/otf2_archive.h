@@ -45,13 +45,13 @@ struct archive {
 	uint32_t nr_regions; /* of the trace */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts;
-	struct map64 context_by_key, moved;   /* by caller and region; by context and path */
-	struct otf2_numbers metrics, windows; /* of regions; of communicators */
-	struct otf2_numbers handles;          /* of files, which stand among the communicators */
-	unsigned nr_counters;                 /* that are written, as one class of metrics */
-	size_t properties_size;               /* of names and values */
-	uint32_t properties_left;             /* that found no room */
-	int err;                              /* the first one */
+	struct map64 context_by_key, moved;       /* by caller and region; by context and path */
+	struct otf2_numbers metrics, mpi_windows; /* of regions; of communicators */
+	struct otf2_numbers handles; /* of files, which stand among the communicators */
+	unsigned nr_counters;        /* that are written, as one class of metrics */
+	size_t properties_size;      /* of names and values */
+	uint32_t properties_left;    /* that found no room */
+	int err;                     /* the first one */
 };
 
 /*

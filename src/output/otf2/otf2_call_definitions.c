@@ -1,4 +1,4 @@
-/* The definitions that calls refer to: regions, communicators, metrics, windows. */
+/* The definitions that calls refer to: regions, communicators, metrics, MPI windows. */
 #include "output/otf2/otf2_archive.h"
 
 #include "trace/call_sources.h"
@@ -182,10 +182,10 @@ static void write_comm(struct archive *archive, const struct trace_comm *comm,
 		                                          to->group, parent, OTF2_COMM_FLAG_NONE));
 }
 
-static void write_windows(struct archive *archive)
+static void write_mpi_windows(struct archive *archive)
 {
-	for (uint32_t n = 0; n < archive->windows.nr && !archive->err; n++) {
-		uint32_t i = archive->windows.in_order[n];
+	for (uint32_t n = 0; n < archive->mpi_windows.nr && !archive->err; n++) {
+		uint32_t i = archive->mpi_windows.in_order[n];
 
 		otf2_check(archive,
 		           OTF2_GlobalDefWriter_WriteRmaWin(
@@ -206,5 +206,5 @@ void otf2_write_comms(struct archive *archive)
 			write_comm(archive, comm, &archive->plan.comms[i]);
 			next++;
 		}
-	write_windows(archive);
+	write_mpi_windows(archive);
 }

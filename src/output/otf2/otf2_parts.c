@@ -136,23 +136,23 @@ static void write_access(struct location *location, uint64_t time, const struct 
                          bool end)
 {
 	struct archive *archive = location->archive;
-	uint32_t comm, window, peer = (uint32_t)part->peer;
+	uint32_t comm, mpi_window, peer = (uint32_t)part->peer;
 	OTF2_EvtWriter *to = location->writer;
 
 	if (!comm_of(archive, part, true, &comm))
 		return;
-	window = otf2_number(&archive->windows, part->comm);
+	mpi_window = otf2_number(&archive->mpi_windows, part->comm);
 	if (end)
-		otf2_check(archive, OTF2_EvtWriter_RmaOpCompleteBlocking(to, NULL, time, window,
+		otf2_check(archive, OTF2_EvtWriter_RmaOpCompleteBlocking(to, NULL, time, mpi_window,
 		                                                         location->accesses++));
 	else if (part->kind == CALL_PUT)
-		otf2_check(archive, OTF2_EvtWriter_RmaPut(to, NULL, time, window, peer, part->bytes,
-		                                          location->accesses));
+		otf2_check(archive, OTF2_EvtWriter_RmaPut(to, NULL, time, mpi_window, peer,
+		                                          part->bytes, location->accesses));
 	else if (part->kind == CALL_GET)
-		otf2_check(archive, OTF2_EvtWriter_RmaGet(to, NULL, time, window, peer, part->bytes,
-		                                          location->accesses));
+		otf2_check(archive, OTF2_EvtWriter_RmaGet(to, NULL, time, mpi_window, peer,
+		                                          part->bytes, location->accesses));
 	else
-		otf2_check(archive, OTF2_EvtWriter_RmaAtomic(to, NULL, time, window, peer,
+		otf2_check(archive, OTF2_EvtWriter_RmaAtomic(to, NULL, time, mpi_window, peer,
 		                                             OTF2_RMA_ATOMIC_TYPE_ACCUMULATE,
 		                                             part->bytes, 0, location->accesses));
 }

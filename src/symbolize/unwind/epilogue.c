@@ -7,7 +7,7 @@
 
 #define MAX_BYTES 65536 /* of code, for one rule */
 #define MAX_JUMPS 64
-#define WINDOW    512
+#define CODE_SIZE 512
 
 /*
  * A word, in terms of what the registers hold at first: that of one of them, plus by[0]; or what is
@@ -34,9 +34,9 @@ struct sweep {
 	struct saved {
 		struct value at, what;
 	} saved[3], pushed[3]; /* from now on: rbx, rbp, and a stack pointer */
-	uint64_t window_addr;
-	size_t window_size;
-	uint8_t window[WINDOW];
+	uint64_t code_addr;
+	size_t code_size;
+	uint8_t code[CODE_SIZE];
 };
 
 static const struct value lost = {.lost = true};
@@ -162,15 +162,15 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 /* Decodes the instruction at the sweep's address. Returns its size, or 0 if there is none. */
 static size_t fetch(struct sweep *sweep, struct insn *insn)
 {
-	uint64_t at = sweep->addr - sweep->window_addr;
+	uint64_t at = sweep->addr - sweep->code_addr;
 
-	if (at >= sweep->window_size || sweep->window_size - at < INSN_MAX) {
-		sweep->window_addr = sweep->addr;
-		sweep->window_size =
-			sweep->read(sweep->arg, sweep->addr, sweep->window, sizeof(sweep->window));
+	if (at >= sweep->code_size || sweep->code_size - at < INSN_MAX) {
+		sweep->code_addr = sweep->addr;
+		sweep->code_size =
+			sweep->read(sweep->arg, sweep->addr, sweep->code, sizeof(sweep->code));
 		at = 0;
 	}
-	return insn_read(sweep->window + at, sweep->window_size - at, insn);
+	return insn_read(sweep->code + at, sweep->code_size - at, insn);
 }
 
 /* Takes a jump. Each jump is taken once: a loop has another way out. */
