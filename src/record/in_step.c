@@ -45,7 +45,7 @@ static bool runs_on(const struct session *s, int cpu, uint64_t now)
 	                          : USUAL_NS;
 
 	return c < sampler_nr_cpus(s->sampler) &&
-	       s->sources[c].heard + 2 * (SAMPLER_SLACK_NS + period) > now;
+	       s->cpu_events[c].heard + 2 * (SAMPLER_SLACK_NS + period) > now;
 }
 
 void in_step_note_round(struct session *s)

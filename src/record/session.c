@@ -200,7 +200,7 @@ static void close_session(struct session *s)
 	module_table_free(s->modules);
 	hmb_free(s->hmb);
 	tables_free(s->tables);
-	free(s->sources);
+	free(s->cpu_events);
 	free(s->beside);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);

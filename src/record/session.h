@@ -28,7 +28,7 @@
 #include "perf/machine/cgroup.h"
 
 /* State of an event on a CPU. */
-struct session_source {
+struct cpu_event {
 	/* stream of its samples, if each CPU has its own (SAMPLER_CGROUP) */
 	struct stream stream;
 	uint64_t throttled; /* number of times that the kernel throttled it */
@@ -92,9 +92,9 @@ struct session {
 	struct adoption adoption;
 
 	/* State that results from the samples. */
-	struct session_source *sources; /* [event][cpu] */
-	uint64_t nr_streams;            /* stream numbers given so far */
-	uint64_t counts[COUNTER_MAX];   /* counts of the current sample */
+	struct cpu_event *cpu_events; /* [event][cpu] */
+	uint64_t nr_streams;          /* stream numbers given so far */
+	uint64_t counts[COUNTER_MAX]; /* counts of the current sample */
 	/*
 	 * Occurrences in the target's process before it executed its program. They are known only
 	 * for events of which every occurrence is sampled.
@@ -131,11 +131,11 @@ struct session {
 };
 
 /* Returns the state of the event and CPU that a record came from. */
-static inline struct session_source *session_source(const struct session *session,
-                                                    const struct sampler_source *source)
+static inline struct cpu_event *session_cpu_event(const struct session *session,
+                                                  const struct sampler_origin *origin)
 {
-	return &session->sources[(unsigned)source->event * sampler_nr_cpus(session->sampler) +
-	                         source->cpu];
+	return &session->cpu_events[(unsigned)origin->event * sampler_nr_cpus(session->sampler) +
+	                            origin->cpu];
 }
 
 /* Records as configured, and writes the trace. Returns the exit status. */
@@ -203,8 +203,8 @@ int session_open_wide(struct session *session);
 
 /* Bytes of ring for samples that each of so many CPUs gets where limits permit it. */
 size_t session_ring_size(unsigned nr_cpus);
-/* Makes the sources of an opened sampler. 0 or -ENOMEM. */
-int session_open_sources(struct session *session);
+/* Makes the state of each event on each CPU for an opened sampler. 0 or -ENOMEM. */
+int session_open_cpu_events(struct session *session);
 /* Opens what wakes the recorder, and lists what is to be done then. 0 or -errno. */
 int session_open_loop(struct session *session);
 
@@ -249,7 +249,7 @@ bool session_attached_ended(struct session *session);
 void session_drain(struct session *session, bool all);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
-                    const struct sampler_source *source);
+                    const struct sampler_origin *origin);
 
 /* --- at its end ------------------------------------------------------------------------------- */
 

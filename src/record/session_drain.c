@@ -7,25 +7,25 @@
  * to do so once more: else one stall of ours would be one for every CPU.
  */
 static void count_loss(struct session *s, const struct record *record,
-                       const struct sampler_source *source)
+                       const struct sampler_origin *origin)
 {
-	if (s->sources[source->cpu].heard >= s->guard.slowed)
+	if (s->cpu_events[origin->cpu].heard >= s->guard.slowed)
 		s->guard.lost += record->lost.count;
 }
 
 static void count_trouble(struct session *s, const struct record *record,
-                          const struct sampler_source *source)
+                          const struct sampler_origin *origin)
 {
 	/* Lost mappings and tasks do not come back by slower sampling. */
-	if (source->event < 0)
+	if (origin->event < 0)
 		return;
 	if (record->type == RECORD_SAMPLE)
-		s->sources[source->cpu].heard = record->time;
+		s->cpu_events[origin->cpu].heard = record->time;
 	if (record->type == RECORD_LOST)
-		count_loss(s, record, source);
+		count_loss(s, record, origin);
 	if (record->type == RECORD_THROTTLE) {
 		s->guard.throttled++;
-		session_source(s, source)->throttled++;
+		session_cpu_event(s, origin)->throttled++;
 	}
 }
 
@@ -48,11 +48,11 @@ static void note_code(struct session *s, const struct record *record)
 }
 
 static void take_in(struct session *s, const struct record *record,
-                    const struct sampler_source *source, uint64_t *others_since)
+                    const struct sampler_origin *origin, uint64_t *others_since)
 {
 	if (record->type == RECORD_SAMPLE) {
 		end_others(s, others_since);
-		session_sample(s, record, source);
+		session_sample(s, record, origin);
 		return;
 	}
 	if (!*others_since)
@@ -71,13 +71,13 @@ static void take_in(struct session *s, const struct record *record,
  * were forked is known by their samples alone.
  */
 static bool is_own(struct session *s, const struct record *record,
-                   const struct sampler_source *source)
+                   const struct sampler_origin *origin)
 {
 	if (!own_processes_has(&s->sampling.own, record))
 		return false;
-	if (record->type == RECORD_SAMPLE && !source->event &&
+	if (record->type == RECORD_SAMPLE && !origin->event &&
 	    record->pid != (uint32_t)s->sampling.own.pids[0])
-		s->sampling.forked_ns += sampler_period(s->sampler, 0, source->cpu, source->shift);
+		s->sampling.forked_ns += sampler_period(s->sampler, 0, origin->cpu, origin->shift);
 	return true;
 }
 
@@ -85,7 +85,7 @@ void session_drain(struct session *s, bool all)
 {
 	uint64_t others_since = 0;
 	struct record record;
-	struct sampler_source source;
+	struct sampler_origin origin;
 
 	if (s->calls) /* whose threads must be known until they have been read */
 		s->tasks.kept = calls_drained(s->calls);
@@ -93,11 +93,11 @@ void session_drain(struct session *s, bool all)
 	pace_note_fill(&s->pace, sampler_fill(s->sampler), sampler_now());
 	if (sampler_is_crowded(s->sampler))
 		wakers_wake(&s->wakers, s->sampler);
-	while (sampler_next(s->sampler, &record, &source)) {
-		if (is_own(s, &record, &source))
+	while (sampler_next(s->sampler, &record, &origin)) {
+		if (is_own(s, &record, &origin))
 			continue;
-		take_in(s, &record, &source, &others_since);
-		count_trouble(s, &record, &source);
+		take_in(s, &record, &origin, &others_since);
+		count_trouble(s, &record, &origin);
 	}
 	end_others(s, &others_since);
 }

@@ -309,15 +309,15 @@ static int open_names(struct session *s)
 	return s->stack.unwinder ? 0 : -errno;
 }
 
-int session_open_sources(struct session *s)
+int session_open_cpu_events(struct session *s)
 {
 	size_t nr = (size_t)s->config->nr_events * sampler_nr_cpus(s->sampler);
 
-	s->sources = calloc(nr, sizeof(*s->sources));
-	if (!s->sources)
+	s->cpu_events = calloc(nr, sizeof(*s->cpu_events));
+	if (!s->cpu_events)
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++)
-		s->sources[i].stream =
+		s->cpu_events[i].stream =
 			stream_start(s->config->seed, s->nr_streams++,
 		                     s->sampling.shift[i / sampler_nr_cpus(s->sampler)]);
 	return 0;

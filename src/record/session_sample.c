@@ -1,8 +1,8 @@
 #include "record/session.h"
 #include "record/summary.h"
 
-static struct stream *stream_of(struct session *s, struct session_source *kept, struct task *task,
-                                const struct sampler_source *source)
+static struct stream *stream_of(struct session *s, struct cpu_event *kept, struct task *task,
+                                const struct sampler_origin *origin)
 {
 	if (s->sampling.way == SAMPLER_CGROUP)
 		return &kept->stream;
@@ -13,11 +13,11 @@ static struct stream *stream_of(struct session *s, struct session_source *kept, 
 			task->streams[e] = stream_start(s->config->seed, s->nr_streams++, 0);
 		task->streams_started = true;
 	}
-	return &task->streams[source->event];
+	return &task->streams[origin->event];
 }
 
 /* Counters have no period in time: what separates their samples stands for it. */
-static void learn_interval(struct session_source *kept, uint64_t time, unsigned shift)
+static void learn_interval(struct cpu_event *kept, uint64_t time, unsigned shift)
 {
 	uint64_t elapsed = (time - kept->last) >> shift;
 
@@ -30,13 +30,13 @@ static void learn_interval(struct session_source *kept, uint64_t time, unsigned 
  * Returns the expected time between two samples of a level in ns, or 0 where it is too long to be
  * of use.
  */
-static uint64_t time_step(const struct session *s, const struct session_source *kept,
-                          const struct sampler_source *source, unsigned level)
+static uint64_t time_step(const struct session *s, const struct cpu_event *kept,
+                          const struct sampler_origin *origin, unsigned level)
 {
-	unsigned event = (unsigned)source->event;
+	unsigned event = (unsigned)origin->event;
 	uint64_t period = s->config->events[event].unit == EVENT_COUNT
 	                          ? kept->interval
-	                          : sampler_base_period(s->sampler, event, source->cpu);
+	                          : sampler_base_period(s->sampler, event, origin->cpu);
 
 	return level < 24 && period < (uint64_t)1 << 38 ? period << (level + 1) : 0;
 }
@@ -45,36 +45,36 @@ static uint64_t time_step(const struct session *s, const struct session_source *
  * Returns how many occurrences of the event a sample stands for. The period is cached because
  * finding a prime number takes longer than storing a sample.
  */
-static uint64_t stands_for(const struct session *s, struct session_source *kept,
-                           const struct sampler_source *source)
+static uint64_t stands_for(const struct session *s, struct cpu_event *kept,
+                           const struct sampler_origin *origin)
 {
-	if (!kept->period || kept->shift != source->shift) {
-		kept->period = sampler_period(s->sampler, (unsigned)source->event, source->cpu,
-		                              source->shift);
-		kept->shift = source->shift;
+	if (!kept->period || kept->shift != origin->shift) {
+		kept->period = sampler_period(s->sampler, (unsigned)origin->event, origin->cpu,
+		                              origin->shift);
+		kept->shift = origin->shift;
 	}
 	return kept->period;
 }
 
 static unsigned next_level(struct session *s, struct stream *stream,
-                           const struct sampler_source *source, uint64_t period)
+                           const struct sampler_origin *origin, uint64_t period)
 {
-	unsigned event = (unsigned)source->event;
-	uint64_t base = sampler_base_period(s->sampler, event, source->cpu);
+	unsigned event = (unsigned)origin->event;
+	uint64_t base = sampler_base_period(s->sampler, event, origin->cpu);
 
 	if (!sampler_counts_in_small_steps(s->sampler, event)) {
-		stream_slow(stream, source->shift);
+		stream_slow(stream, origin->shift);
 		return stream_next(stream);
 	}
-	stream_slow_counts(stream, source->shift, base);
+	stream_slow_counts(stream, origin->shift, base);
 	return stream_next_count(stream, base, period);
 }
 
 /* The first clock, if there is one, tells the target's time. */
-static void tell_guard(struct session *s, const struct sampler_source *source, uint64_t period)
+static void tell_guard(struct session *s, const struct sampler_origin *origin, uint64_t period)
 {
 	const struct event *events = s->config->events;
-	unsigned event = (unsigned)source->event;
+	unsigned event = (unsigned)origin->event;
 
 	s->guard.samples++;
 	s->guard.all_samples++;
@@ -102,7 +102,7 @@ static const uint64_t *in_units(struct session *s, const uint64_t *counts)
 
 /* The running totals of a sample's stream; of samples that will not be stored, too. */
 static const uint64_t *count(struct session *s, struct task *task, const struct record *record,
-                             const struct sampler_source *source)
+                             const struct sampler_origin *origin)
 {
 	unsigned nr = 1 + s->sampling.nr_counters;
 
@@ -119,13 +119,13 @@ static const uint64_t *count(struct session *s, struct task *task, const struct 
 		counter_sums_restart(task->counters);
 		task->counted_thread = NO_THREAD;
 	}
-	return in_units(s, counter_sums_add(task->counters, nr, record, source));
+	return in_units(s, counter_sums_add(task->counters, nr, record, origin));
 }
 
-static bool is_each_sampled(const struct session *s, const struct sampler_source *source)
+static bool is_each_sampled(const struct session *s, const struct sampler_origin *origin)
 {
-	return source->shift == 0 &&
-	       sampler_base_period(s->sampler, (unsigned)source->event, source->cpu) == 1;
+	return origin->shift == 0 &&
+	       sampler_base_period(s->sampler, (unsigned)origin->event, origin->cpu) == 1;
 }
 
 /* Fills in the stack and the thread. Samples that are not stored do not need them. */
@@ -145,27 +145,27 @@ static void find_place(struct session *s, struct task *task, const struct record
 }
 
 static void take(struct session *s, struct task *task, const struct record *record,
-                 const struct sampler_source *source)
+                 const struct sampler_origin *origin)
 {
-	const struct event *event = &s->config->events[source->event];
-	struct session_source *kept = session_source(s, source);
-	struct stream *stream = stream_of(s, kept, task, source);
-	uint64_t period = stands_for(s, kept, source);
+	const struct event *event = &s->config->events[origin->event];
+	struct cpu_event *kept = session_cpu_event(s, origin);
+	struct stream *stream = stream_of(s, kept, task, origin);
+	uint64_t period = stands_for(s, kept, origin);
 	struct hmb_sample sample = {
-		.kind = (unsigned)source->event,
-		.level = next_level(s, stream, source, period),
+		.kind = (unsigned)origin->event,
+		.level = next_level(s, stream, origin, period),
 		.time = record->time,
-		.cpu = sampler_cpu(s->sampler, source->cpu),
+		.cpu = sampler_cpu(s->sampler, origin->cpu),
 	};
 
-	tell_guard(s, source, period);
-	if (!source->event)
+	tell_guard(s, origin, period);
+	if (!origin->event)
 		task->usage.sampled += period * event->scale;
-	if (s->sampling.nr_counters && !source->event)
-		sample.counters = count(s, task, record, source);
+	if (s->sampling.nr_counters && !origin->event)
+		sample.counters = count(s, task, record, origin);
 	if (event->unit == EVENT_COUNT)
-		learn_interval(kept, record->time, source->shift);
-	sample.step = time_step(s, kept, source, sample.level);
+		learn_interval(kept, record->time, origin->shift);
+	sample.step = time_step(s, kept, origin, sample.level);
 	if (sample.level >= hmb_floor(s->hmb, sample.kind))
 		find_place(s, task, record, &sample);
 	if (hmb_put(s->hmb, &sample))
@@ -175,18 +175,18 @@ static void take(struct session *s, struct task *task, const struct record *reco
 }
 
 void session_sample(struct session *s, const struct record *record,
-                    const struct sampler_source *source)
+                    const struct sampler_origin *origin)
 {
 	struct task *task;
 
 	/* Samples of before a reset may come after it. */
-	if (source->event < 0 || source->stale || record->time < s->start)
+	if (origin->event < 0 || origin->stale || record->time < s->start)
 		return;
 	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
 	if (!task)
 		return;
 	if (task->process->awaits_exec)
-		s->before_exec[source->event] += is_each_sampled(s, source);
+		s->before_exec[origin->event] += is_each_sampled(s, origin);
 	else
-		take(s, task, record, source);
+		take(s, task, record, origin);
 }

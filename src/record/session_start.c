@@ -96,11 +96,11 @@ static void restart_streams(struct session *s)
 		s->sampling.shift[e] = tables_event(s->tables, e)->initial_shift;
 		s->sampling.guarded[e] = s->before_exec[e] = 0;
 		for (unsigned c = 0; c < nr_cpus; c++) {
-			struct session_source *source = &s->sources[e * nr_cpus + c];
+			struct cpu_event *state = &s->cpu_events[e * nr_cpus + c];
 
-			source->throttled = 0;
-			source->stream = stream_start(s->config->seed, s->nr_streams++,
-			                              s->sampling.shift[e]);
+			state->throttled = 0;
+			state->stream = stream_start(s->config->seed, s->nr_streams++,
+			                             s->sampling.shift[e]);
 		}
 	}
 	for (struct task *task = s->tasks.tasks; task; task = task->hh.next)
@@ -162,7 +162,7 @@ int session_start(struct session *s)
 		session_notice(
 			s, (struct notice){NOTICE_SAMPLER, .text = sampler_shortage(s->sampler)});
 	summary_start(s);
-	err = session_open_sources(s);
+	err = session_open_cpu_events(s);
 	if (err)
 		return err;
 	hurry();

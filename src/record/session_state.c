@@ -33,7 +33,7 @@ static uint64_t count_throttled(const struct session *s)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < (size_t)s->config->nr_events * sampler_nr_cpus(s->sampler); i++)
-		sum += s->sources[i].throttled;
+		sum += s->cpu_events[i].throttled;
 	return sum;
 }
 

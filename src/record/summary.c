@@ -395,7 +395,7 @@ static void total_streams(struct session *s)
 
 	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
 		stream->lost = sampler_lost(s->sampler, stream->event, i % nr_cpus);
-		stream->throttled = s->sources[stream->event * nr_cpus + i % nr_cpus].throttled;
+		stream->throttled = s->cpu_events[stream->event * nr_cpus + i % nr_cpus].throttled;
 	}
 }
 

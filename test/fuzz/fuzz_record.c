@@ -32,7 +32,7 @@ struct world {
 	int cpus[NR_CPUS];
 	uint64_t periods[NR_EVENTS][NR_CPUS], lost[NR_EVENTS][NR_CPUS];
 	struct sampler_id ids[NR_EVENTS];
-	struct session_source sources[NR_EVENTS * NR_CPUS];
+	struct cpu_event cpu_events[NR_EVENTS * NR_CPUS];
 	struct merged_ring rings[NR_RINGS];
 	struct perf_event_mmap_page pages[NR_RINGS];
 	unsigned char wrapped[65536];
@@ -133,7 +133,7 @@ static struct world *world_new(void)
 	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
-	s->sources = w->sources;
+	s->cpu_events = w->cpu_events;
 	s->modules = module_table_new();
 	s->stack.config = s->config;
 	s->stack.modules = s->modules;

@@ -427,44 +427,44 @@ static const struct sampler_step *step_at(const struct sampler_event *event, uin
 	return &event->steps[i];
 }
 
-static void find_source(const struct sampler *s, const struct record *record, unsigned cpu,
-                        struct sampler_source *source)
+static void find_origin(const struct sampler *s, const struct record *record, unsigned cpu,
+                        struct sampler_origin *origin)
 {
 	struct sampler_id key = {.id = record->id};
 	const struct sampler_id *id =
 		bsearch(&key, s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
 
-	*source = (struct sampler_source){.event = -1, .cpu = cpu};
+	*origin = (struct sampler_origin){.event = -1, .cpu = cpu};
 	if (!id)
 		return;
-	source->event = id->event;
+	origin->event = id->event;
 	if (record->type == RECORD_SAMPLE) {
 		const struct sampler_step *step = step_at(&s->events[id->event], record->time);
 
-		source->shift = step->shift;
+		origin->shift = step->shift;
 		/* Only the rungs of a ladder ever sample at the same time. */
-		source->stale = s->way == SAMPLER_LADDER &&
+		origin->stale = s->way == SAMPLER_LADDER &&
 		                (step->rung != id->rung || step->set != id->set);
-		source->rung = id->rung;
-		source->target = id->set == s->set ? id->target : UINT_MAX;
+		origin->rung = id->rung;
+		origin->target = id->set == s->set ? id->target : UINT_MAX;
 	}
 }
 
 static void count_losses(struct sampler *s, const struct record *record,
-                         const struct sampler_source *source, bool side)
+                         const struct sampler_origin *origin, bool side)
 {
-	if (record->type == RECORD_THROTTLE && source->event >= 0)
-		s->events[source->event].throttled = true;
+	if (record->type == RECORD_THROTTLE && origin->event >= 0)
+		s->events[origin->event].throttled = true;
 	if (record->type != RECORD_LOST)
 		return;
 	if (side)
 		s->lost_records += record->lost.count;
 	else
-		s->events[source->event < 0 ? 0 : source->event].lost[source->cpu] +=
+		s->events[origin->event < 0 ? 0 : origin->event].lost[origin->cpu] +=
 			record->lost.count;
 }
 
-bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source)
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_origin *origin)
 {
 	const struct merged_ring *from;
 	const void *raw;
@@ -475,10 +475,10 @@ bool sampler_next(struct sampler *sampler, struct record *record, struct sampler
 		sampler->malformed++;
 	if (!raw)
 		return false;
-	find_source(sampler, record, from->cpu, source);
-	if (record->type == RECORD_SAMPLE && source->event >= 0)
-		sampler_note_phase(sampler, source, record);
-	count_losses(sampler, record, source, from->format == &sampler->side_format);
+	find_origin(sampler, record, from->cpu, origin);
+	if (record->type == RECORD_SAMPLE && origin->event >= 0)
+		sampler_note_phase(sampler, origin, record);
+	count_losses(sampler, record, origin, from->format == &sampler->side_format);
 	if (record->time && record->time < sampler->drain_time &&
 	    sampler->drain_time - record->time > sampler->latency)
 		sampler->latency = sampler->drain_time - record->time;

@@ -90,12 +90,12 @@ struct sampler_config {
 };
 
 /* Where a record came from. */
-struct sampler_source {
+struct sampler_origin {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at sampler_period() of this */
 	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
-	/* SAMPLER_LADDER: index of the task that has the event or its origin, if that is in force
+	/* SAMPLER_LADDER: index of the task that has the event or its parent, if that is in force
 	 */
 	unsigned target;
 	bool stale; /* a rung that was not in force at the record's time: not a sample taken */
@@ -245,7 +245,7 @@ double sampler_fill(const struct sampler *sampler);
 /* Begins a drain of all that was written up to now minus the slack; all: up to now. */
 void sampler_drain(struct sampler *sampler, bool all);
 /* The next record of the drain, valid until the next call; false: it has ended. */
-bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_source *source);
+bool sampler_next(struct sampler *sampler, struct record *record, struct sampler_origin *origin);
 
 /* All records of before this time have come out, but for late ones: where the last drain ended. */
 uint64_t sampler_drained(const struct sampler *sampler);

@@ -189,7 +189,7 @@ int sampler_read_event(const struct sampler *s, int fd, struct sampler_reading *
 int sampler_open_steering(struct sampler *s, uint64_t tolerance);
 void sampler_close_steering(struct sampler *s);
 /* Notes where on the grid a sample was taken. */
-void sampler_note_phase(struct sampler *s, const struct sampler_source *source,
+void sampler_note_phase(struct sampler *s, const struct sampler_origin *origin,
                         const struct record *sample);
 /* Begins anew with the targets there are now: nothing is known of their timers. */
 void sampler_replace_timers(struct sampler *s);

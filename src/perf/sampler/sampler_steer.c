@@ -162,43 +162,43 @@ static unsigned bucket_of(uint64_t distance)
 }
 
 /* Returns whether a sample was taken by an event that can be restarted, and whose place it is. */
-static bool find_place(const struct sampler *s, const struct sampler_source *source,
+static bool find_place(const struct sampler *s, const struct sampler_origin *origin,
                        const struct record *sample, unsigned *place)
 {
-	*place = s->way == SAMPLER_CGROUP ? source->cpu : source->target;
+	*place = s->way == SAMPLER_CGROUP ? origin->cpu : origin->target;
 	return *place < s->steering->nr_places &&
 	       (s->way == SAMPLER_CGROUP || s->tasks[*place] == (pid_t)sample->tid);
 }
 
-static void note_timer(struct sampler *s, const struct sampler_source *source, unsigned place,
+static void note_timer(struct sampler *s, const struct sampler_origin *origin, unsigned place,
                        const struct grid *grid, uint64_t time)
 {
-	unsigned e = (unsigned)source->event, *cpu = cpu_of(s, e, place);
+	unsigned e = (unsigned)origin->event, *cpu = cpu_of(s, e, place);
 	struct steered_timer *timer = timer_of(s, e, place);
 
-	if (*cpu != source->cpu && timer->taken)
+	if (*cpu != origin->cpu && timer->taken)
 		timer_moved(timer);
-	*cpu = source->cpu;
+	*cpu = origin->cpu;
 	timer_note(timer, grid, time);
 }
 
-void sampler_note_phase(struct sampler *s, const struct sampler_source *source,
+void sampler_note_phase(struct sampler *s, const struct sampler_origin *origin,
                         const struct record *sample)
 {
-	unsigned e = (unsigned)source->event, place;
+	unsigned e = (unsigned)origin->event, place;
 	uint64_t distance;
 	struct grid grid;
 
-	if (!s->steering || !s->events[e].is_clock || source->stale)
+	if (!s->steering || !s->events[e].is_clock || origin->stale)
 		return;
-	grid = grid_of(s, e, source->shift);
-	if (find_place(s, source, sample, &place))
-		note_timer(s, source, place, &grid, sample->time);
+	grid = grid_of(s, e, origin->shift);
+	if (find_place(s, origin, sample, &place))
+		note_timer(s, origin, place, &grid, sample->time);
 	distance = (uint64_t)llabs(
 		grid_distance(&grid, grid_epoch(&grid, sample->time), sample->time));
 	s->steering->distances[bucket_of(distance)]++;
-	s->steering->samples[source->cpu].taken++;
-	s->steering->samples[source->cpu].off += distance > FAR_NS;
+	s->steering->samples[origin->cpu].taken++;
+	s->steering->samples[origin->cpu].off += distance > FAR_NS;
 }
 
 void sampler_lose_phases(struct sampler *s, unsigned e)

@@ -64,14 +64,14 @@ static struct counter_instance *find_instance(struct counter_sums *sums, uint32_
 }
 
 const uint64_t *counter_sums_add(struct counter_sums *sums, unsigned nr,
-                                 const struct record *record, const struct sampler_source *source)
+                                 const struct record *record, const struct sampler_origin *origin)
 {
 	struct counter_instance *instance;
 	uint64_t counts[COUNTER_MAX];
 
 	if (record->sample.nr_counts != nr)
 		return sums->totals;
-	instance = find_instance(sums, source->rung << 16 | source->cpu);
+	instance = find_instance(sums, origin->rung << 16 | origin->cpu);
 	if (!instance)
 		return sums->totals;
 	counter_counts(counts, nr, record);

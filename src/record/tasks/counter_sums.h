@@ -27,7 +27,7 @@ void counter_sums_free(struct counter_sums *sums);
  * one for which there is no memory, adds nothing.
  */
 const uint64_t *counter_sums_add(struct counter_sums *sums, unsigned nr,
-                                 const struct record *record, const struct sampler_source *source);
+                                 const struct record *record, const struct sampler_origin *origin);
 
 /* Starts new totals because the thread has changed its name. */
 void counter_sums_restart(struct counter_sums *sums);

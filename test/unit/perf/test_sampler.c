@@ -103,7 +103,7 @@ static void write_lost(struct world *w, enum sampler_ring ring, unsigned cpu, ui
 static void records_of_all_rings_come_in_the_order_of_time(void **state)
 {
 	struct world *w = *state;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	uint64_t seed = 1, times[NR_RINGS] = {0}, time = 0;
 	unsigned nr = 0;
@@ -118,9 +118,9 @@ static void records_of_all_rings_come_in_the_order_of_time(void **state)
 			write_sample(w, ring % NR_CPUS, ID, times[ring]);
 	}
 	sampler_drain(&w->sampler, true);
-	for (; sampler_next(&w->sampler, &record, &source) == 1; nr++) {
+	for (; sampler_next(&w->sampler, &record, &origin) == 1; nr++) {
 		assert_true(record.time >= time);
-		assert_int_equal(source.event, record.type == RECORD_SAMPLE ? 0 : -1);
+		assert_int_equal(origin.event, record.type == RECORD_SAMPLE ? 0 : -1);
 		time = record.time;
 	}
 	assert_int_equal(nr, 2000);
@@ -128,8 +128,8 @@ static void records_of_all_rings_come_in_the_order_of_time(void **state)
 	/* What comes behind all the same is taken, and counted. */
 	write_sample(w, 0, ID, time - 1);
 	sampler_drain(&w->sampler, true);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 1);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 0);
 	assert_int_equal(sampler_late(&w->sampler), 1);
 }
 
@@ -137,7 +137,7 @@ static void records_of_all_rings_come_in_the_order_of_time(void **state)
 static void nothing_comes_before_the_slack_is_over(void **state)
 {
 	struct world *w = *state;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 
 	for (unsigned i = 0; i < 20; i++) {
@@ -146,10 +146,10 @@ static void nothing_comes_before_the_slack_is_over(void **state)
 		write_sample(w, 0, ID, time);
 		do
 			sampler_drain(&w->sampler, false);
-		while (!sampler_next(&w->sampler, &record, &source));
+		while (!sampler_next(&w->sampler, &record, &origin));
 		assert_int_equal(record.time, time);
 		assert_true(sampler_now() - time >= SAMPLER_SLACK_NS);
-		assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+		assert_int_equal(sampler_next(&w->sampler, &record, &origin), 0);
 		/* What time passes without a drain has not come out. */
 		assert_in_range(sampler_drained(&w->sampler), time + 1,
 		                sampler_now() - SAMPLER_SLACK_NS);
@@ -170,7 +170,7 @@ static void each_time_has_one_rung(void **state)
 	};
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 
 	event->steps[event->nr_steps++] =
@@ -183,19 +183,19 @@ static void each_time_has_one_rung(void **state)
 			write_sample(w, i % NR_CPUS, ID + rows[i].rung, rows[i].time);
 		sampler_drain(&w->sampler, true);
 		for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-			assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
-			assert_int_equal(source.shift, rows[i].shift);
-			assert_int_equal(source.rung, rows[i].rung);
-			assert_int_equal(source.stale, !way && rows[i].stale);
+			assert_int_equal(sampler_next(&w->sampler, &record, &origin), 1);
+			assert_int_equal(origin.shift, rows[i].shift);
+			assert_int_equal(origin.rung, rows[i].rung);
+			assert_int_equal(origin.stale, !way && rows[i].stale);
 		}
-		assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+		assert_int_equal(sampler_next(&w->sampler, &record, &origin), 0);
 	}
 }
 
 static void losses_belong_to_their_event_and_cpu(void **state)
 {
 	struct world *w = *state;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 
 	write_lost(w, RING_SAMPLES, 0, ID, 3);
@@ -203,7 +203,7 @@ static void losses_belong_to_their_event_and_cpu(void **state)
 	write_lost(w, RING_SAMPLES, 1, 12345, 500); /* of nobody known: the first event's */
 	write_lost(w, RING_SIDE, 1, 7, 6000);
 	sampler_drain(&w->sampler, true);
-	while (sampler_next(&w->sampler, &record, &source) == 1)
+	while (sampler_next(&w->sampler, &record, &origin) == 1)
 		assert_int_equal(record.type, RECORD_LOST);
 	assert_int_equal(sampler_lost(&w->sampler, 0, 0), 3);
 	assert_int_equal(sampler_lost(&w->sampler, 0, 1), 540);
@@ -301,7 +301,7 @@ static void each_step_of_a_ladder_ends_the_one_before(void **state)
 static void what_makes_no_sense_is_skipped(void **state)
 {
 	struct world *w = *state;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	struct raw raw;
 
@@ -311,10 +311,10 @@ static void what_makes_no_sense_is_skipped(void **state)
 	write_raw(w, RING_SAMPLES, 0, &raw);
 	write_sample(w, 0, ID, 3000);
 	sampler_drain(&w->sampler, true);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 1);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 1);
 	assert_int_equal(record.time, 3000);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 0);
 	assert_int_equal(sampler_malformed(&w->sampler), 1);
 }
 
@@ -324,17 +324,17 @@ static void a_broken_ring_has_room_again(void **state)
 	const struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = 4};
 	struct world *w = *state;
 	struct raw_ring *raw = &w->raw[ring_index(&w->sampler, RING_SAMPLES, 0)];
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 
 	while (raw_ring_write(raw, &header, sizeof(header)))
 		continue;
 	sampler_drain(&w->sampler, true);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 0);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 0);
 	assert_int_equal(sampler_malformed(&w->sampler), 1);
 	write_sample(w, 0, ID, 1000);
 	sampler_drain(&w->sampler, true);
-	assert_int_equal(sampler_next(&w->sampler, &record, &source), 1);
+	assert_int_equal(sampler_next(&w->sampler, &record, &origin), 1);
 	assert_int_equal(record.time, 1000);
 }
 

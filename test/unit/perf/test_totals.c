@@ -52,13 +52,13 @@ static struct sampler *open_on(pid_t pid, const struct event *event)
 /* Of the first task that came. */
 static uint64_t sum_of_runs(struct sampler *sampler)
 {
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	uint64_t sum = 0, since = 0;
 	uint32_t tid = 0;
 
 	sampler_drain(sampler, true);
-	while (sampler_next(sampler, &record, &source)) {
+	while (sampler_next(sampler, &record, &origin)) {
 		if (record.type == RECORD_FORK)
 			tid = record.tid;
 		if (!tid || record.tid != tid)

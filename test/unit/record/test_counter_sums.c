@@ -12,7 +12,7 @@ static const uint64_t *say(struct thread *thread, unsigned cpu, unsigned rung, u
                            uint64_t other)
 {
 	struct record record = {.type = RECORD_SAMPLE};
-	struct sampler_source source = {.cpu = cpu, .rung = rung};
+	struct sampler_origin origin = {.cpu = cpu, .rung = rung};
 
 	thread->words[0] = own;
 	thread->words[1] = 77; /* lost */
@@ -20,7 +20,7 @@ static const uint64_t *say(struct thread *thread, unsigned cpu, unsigned rung, u
 	record.sample.counts = thread->words;
 	record.sample.count_stride = 2;
 	record.sample.nr_counts = 2;
-	return counter_sums_add(thread->sums, 2, &record, &source);
+	return counter_sums_add(thread->sums, 2, &record, &origin);
 }
 
 static void check(const uint64_t *totals, uint64_t own, uint64_t other)
@@ -70,7 +70,7 @@ static void a_group_of_another_size_adds_nothing(void **state)
 {
 	struct thread t = {.sums = counter_sums_new()};
 	struct record record = {.type = RECORD_SAMPLE};
-	struct sampler_source source = {.cpu = 1};
+	struct sampler_origin origin = {.cpu = 1};
 	uint64_t counts[COUNTER_MAX] = {1, 2, 3};
 
 	(void)state;
@@ -78,10 +78,10 @@ static void a_group_of_another_size_adds_nothing(void **state)
 	record.sample.counts = counts;
 	record.sample.count_stride = 1;
 	record.sample.nr_counts = 3;
-	check(counter_sums_add(t.sums, 2, &record, &source), 50, 5);
+	check(counter_sums_add(t.sums, 2, &record, &origin), 50, 5);
 	record.sample.nr_counts = 0;
 	record.sample.counts = NULL;
-	check(counter_sums_add(t.sums, 2, &record, &source), 50, 5);
+	check(counter_sums_add(t.sums, 2, &record, &origin), 50, 5);
 	check(say(&t, 1, 0, 60, 6), 60, 6); /* nor is what was there before forgotten */
 	counter_counts(counts, 2, &record);
 	check(counts, 0, 0);

@@ -80,7 +80,7 @@ static void await_samples(struct sampler *sampler, const pid_t *tids, unsigned r
                           uint64_t since)
 {
 	struct count counts[NR_THREADS] = {{0}}, *count;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 
 	for (unsigned i = 0; i < NR_THREADS; i++)
@@ -88,15 +88,15 @@ static void await_samples(struct sampler *sampler, const pid_t *tids, unsigned r
 	while (!enough(counts)) {
 		usleep(2000);
 		sampler_drain(sampler, false);
-		while (sampler_next(sampler, &record, &source)) {
+		while (sampler_next(sampler, &record, &origin)) {
 			if (record.type != RECORD_SAMPLE || record.time <= since)
 				continue;
 			count = count_of(counts, (pid_t)record.tid);
 			assert_non_null(count);
-			assert_int_equal(source.rung, rung);
-			assert_int_equal(source.shift, shift);
+			assert_int_equal(origin.rung, rung);
+			assert_int_equal(origin.shift, shift);
 			assert_int_equal(record.sample.stack_size, rung ? LARGE : SMALL);
-			assert_false(source.stale);
+			assert_false(origin.stale);
 			count->fresh++;
 		}
 	}
@@ -195,7 +195,7 @@ static uint64_t sum_samples(struct sampler *sampler, const pid_t *tids,
                             unsigned by_thread[NR_THREADS])
 {
 	uint64_t end = sampler_total(sampler, 0) + RUN_NS, sum = 0;
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	bool over = false;
 
@@ -203,10 +203,10 @@ static uint64_t sum_samples(struct sampler *sampler, const pid_t *tids,
 		usleep(2000);
 		over = sampler_total(sampler, 0) >= end;
 		sampler_drain(sampler, over);
-		while (sampler_next(sampler, &record, &source)) {
-			if (record.type != RECORD_SAMPLE || source.stale)
+		while (sampler_next(sampler, &record, &origin)) {
+			if (record.type != RECORD_SAMPLE || origin.stale)
 				continue;
-			sum += (PERIOD / 4) << source.shift;
+			sum += (PERIOD / 4) << origin.shift;
 			for (unsigned i = 0; i < NR_THREADS; i++)
 				by_thread[i] += tids[i] == (pid_t)record.tid;
 		}
@@ -216,14 +216,14 @@ static uint64_t sum_samples(struct sampler *sampler, const pid_t *tids,
 
 static uint64_t rest(struct sampler *sampler)
 {
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	uint64_t sum = 0;
 
 	sampler_drain(sampler, true);
-	while (sampler_next(sampler, &record, &source))
-		if (record.type == RECORD_SAMPLE && !source.stale)
-			sum += (PERIOD / 4) << source.shift;
+	while (sampler_next(sampler, &record, &origin))
+		if (record.type == RECORD_SAMPLE && !origin.stale)
+			sum += (PERIOD / 4) << origin.shift;
 	return sum;
 }
 
@@ -294,14 +294,14 @@ static _Noreturn void shell(void)
 
 static unsigned count_in_step(struct sampler *sampler, uint64_t since)
 {
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	unsigned nr = 0;
 
-	while (sampler_next(sampler, &record, &source)) {
+	while (sampler_next(sampler, &record, &origin)) {
 		if (record.type != RECORD_SAMPLE || record.time <= since)
 			continue;
-		assert_false(source.stale);
+		assert_false(origin.stale);
 		nr++;
 	}
 	return nr;
@@ -358,12 +358,12 @@ enum { NR_FAULTS = 16384 };
 
 static uint64_t count_samples(struct sampler *sampler)
 {
-	struct sampler_source source;
+	struct sampler_origin origin;
 	struct record record;
 	uint64_t nr = 0;
 
 	sampler_drain(sampler, true);
-	while (sampler_next(sampler, &record, &source))
+	while (sampler_next(sampler, &record, &origin))
 		nr += record.type == RECORD_SAMPLE;
 	return nr;
 }

@@ -22,7 +22,7 @@ struct world {
 	struct raw_ring raw[NR_RINGS];
 	struct sampler_id ids[NR_EVENTS];
 	uint64_t lost[NR_EVENTS][NR_CPUS];
-	struct session_source sources[NR_EVENTS * NR_CPUS];
+	struct cpu_event cpu_events[NR_EVENTS * NR_CPUS];
 	char folder[64];
 	int owners[NR_RINGS], wakers[NR_RINGS], signals[2];
 };
@@ -77,7 +77,7 @@ static int setup(void **state)
 	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
-	s->sources = w->sources;
+	s->cpu_events = w->cpu_events;
 	s->attached_fd = -1;
 	open_pipe(&w->signals[0], &w->signals[1]);
 	s->wakers.signal_fd = w->signals[0];
@@ -212,10 +212,10 @@ static void throttling_is_counted_where_it_was(void **state)
 	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_THROTTLE, 999, 0);
 	session_drain(s, true);
 	assert_int_equal(s->guard.throttled, 3);
-	assert_int_equal(w->sources[0 * NR_CPUS + 0].throttled, 1);
-	assert_int_equal(w->sources[0 * NR_CPUS + 1].throttled, 0);
-	assert_int_equal(w->sources[1 * NR_CPUS + 0].throttled, 0);
-	assert_int_equal(w->sources[1 * NR_CPUS + 1].throttled, 2);
+	assert_int_equal(w->cpu_events[0 * NR_CPUS + 0].throttled, 1);
+	assert_int_equal(w->cpu_events[0 * NR_CPUS + 1].throttled, 0);
+	assert_int_equal(w->cpu_events[1 * NR_CPUS + 0].throttled, 0);
+	assert_int_equal(w->cpu_events[1 * NR_CPUS + 1].throttled, 2);
 	assert_int_equal(sampler_malformed(s->sampler), 0);
 }
 
@@ -266,14 +266,14 @@ static void a_stall_is_trouble_once(void **state)
 	struct session *s = &w->session;
 
 	s->guard.max_overhead = 0.05;
-	w->sources[0].heard = w->sources[1].heard = 100;
+	w->cpu_events[0].heard = w->cpu_events[1].heard = 100;
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
 	session_drain(s, true);
 	assert_true(overhead_guard_exceeded(&s->guard, 2000000000, NR_CPUS));
 	write_trouble(w, RING_SAMPLES, 1, PERF_RECORD_LOST, ID + 1, 700);
 	session_drain(s, true);
 	assert_false(overhead_guard_exceeded(&s->guard, 4000000000, NR_CPUS));
-	w->sources[0].heard = 3000000000;
+	w->cpu_events[0].heard = 3000000000;
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_LOST, ID, 700);
 	session_drain(s, true);
 	assert_true(overhead_guard_exceeded(&s->guard, 6000000000, NR_CPUS));
@@ -334,7 +334,7 @@ static void nonsense_is_counted(void **state)
 	write_trouble(w, RING_SAMPLES, 0, PERF_RECORD_THROTTLE, ID, 0);
 	session_drain(&w->session, true);
 	assert_int_equal(sampler_malformed(&w->sampler), 1);
-	assert_int_equal(w->sources[0].throttled, 1);
+	assert_int_equal(w->cpu_events[0].throttled, 1);
 }
 
 /* --- the guard -------------------------------------------------------------------------------- */
@@ -439,7 +439,7 @@ static void modules_are_noted_before_their_samples(void **state)
 	};
 	const struct record sample = {
 		.type = RECORD_SAMPLE, .time = 1000, .pid = 10, .tid = 10, .sample.ip = 0x12345};
-	const struct sampler_source source = {.event = 0};
+	const struct sampler_origin origin = {.event = 0};
 	int cpus[NR_CPUS] = {0, 1};
 	uint64_t period = 97081;
 
@@ -447,7 +447,7 @@ static void modules_are_noted_before_their_samples(void **state)
 	w->sampler.cpus = cpus;
 	w->config.stack.max = 10;
 	tasks_record(&s->tasks, &code);
-	session_sample(s, &sample, &source);
+	session_sample(s, &sample, &origin);
 	assert_int_equal(hmb_stored(s->hmb, 0), 1);
 	assert_int_equal(tables_section(s->tables, TRACE_MODULES).nr,
 	                 module_table_count(s->modules));
@@ -490,7 +490,7 @@ static void what_was_measured_is_told(void **state)
 	w->sampler.merge.late = 2;
 	w->sampler.latency = 77;
 	w->lost[1][1] = 5;
-	w->sources[1 * NR_CPUS + 1].throttled = 6;
+	w->cpu_events[1 * NR_CPUS + 1].throttled = 6;
 	w->sampler.malformed = 3;
 	s->cpu_start = overhead_guard_cpu_time();
 	tell_all(w, periods);
@@ -575,9 +575,9 @@ static void the_last_line_tells_of_losses(void **state)
 	expect_last(w, "\nadaptrace: 7 samples in 2.500 s, 0 bytes of 0 bytes, ");
 	expect_last(w, "1000 Hz now, 0 lost \u2192 x (1000 bytes)\n");
 	w->lost[1][1] = 2;
-	w->sources[2].throttled = 1;
+	w->cpu_events[2].throttled = 1;
 	expect_last(w, " 2 lost, throttled 1 time \u2192");
-	w->sources[0].throttled = 6;
+	w->cpu_events[0].throttled = 6;
 	expect_last(w, " 2 lost, throttled 7 times \u2192");
 	hmb.kinds[0].levels[NR_LEVELS - 1].nr_before = 0;
 	hmb.kinds[1].levels[NR_LEVELS - 1].nr_before = 1;

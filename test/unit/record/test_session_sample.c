@@ -28,7 +28,7 @@ struct world {
 	struct sampler sampler;
 	int cpus[NR_CPUS];
 	uint64_t periods[NR_EVENTS][NR_CPUS], lost[NR_EVENTS][NR_CPUS];
-	struct session_source sources[NR_EVENTS * NR_CPUS];
+	struct cpu_event cpu_events[NR_EVENTS * NR_CPUS];
 	char folder[64], path[96];
 	uint16_t code; /* the module of what is mapped */
 };
@@ -132,7 +132,7 @@ static int setup(void **state)
 	s->config = &w->config;
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
-	s->sources = w->sources;
+	s->cpu_events = w->cpu_events;
 	s->modules = module_table_new();
 	assert_non_null(s->modules);
 	s->stack.config = s->config;
@@ -175,9 +175,9 @@ static struct record sample_at(uint64_t time, pid_t tid)
 
 static void take(struct world *w, int event, struct record record)
 {
-	struct sampler_source source = {.event = event, .cpu = 1};
+	struct sampler_origin origin = {.event = event, .cpu = 1};
 
-	session_sample(&w->session, &record, &source);
+	session_sample(&w->session, &record, &origin);
 }
 
 static uint64_t taken(const struct world *w, unsigned event)
@@ -242,7 +242,7 @@ static void no_sample_of_ours_counts_nothing(void **state)
 {
 	struct world *w = *state;
 	struct record record = sample_at(100, PID), idle = sample_at(100, 0);
-	struct sampler_source stale = {.event = 0, .stale = true};
+	struct sampler_origin stale = {.event = 0, .stale = true};
 
 	take(w, -1, record);
 	session_sample(&w->session, &record, &stale);
@@ -356,17 +356,17 @@ static void each_thread_has_its_streams(void **state)
 static void events_of_cpus_have_streams_of_cpus(void **state)
 {
 	struct world *w = *state;
-	struct sampler_source source = {.event = 1, .cpu = 0};
+	struct sampler_origin origin = {.event = 1, .cpu = 0};
 	struct record record = sample_at(1000, PID);
 
 	w->session.sampling.way = SAMPLER_CGROUP;
-	session_sample(&w->session, &record, &source);
+	session_sample(&w->session, &record, &origin);
 	take(w, 1, record);
 	take(w, 0, record);
-	assert_int_equal(w->sources[0 * NR_CPUS + 0].stream.n, 0);
-	assert_int_equal(w->sources[0 * NR_CPUS + 1].stream.n, 1);
-	assert_int_equal(w->sources[1 * NR_CPUS + 0].stream.n, 1);
-	assert_int_equal(w->sources[1 * NR_CPUS + 1].stream.n, 1);
+	assert_int_equal(w->cpu_events[0 * NR_CPUS + 0].stream.n, 0);
+	assert_int_equal(w->cpu_events[0 * NR_CPUS + 1].stream.n, 1);
+	assert_int_equal(w->cpu_events[1 * NR_CPUS + 0].stream.n, 1);
+	assert_int_equal(w->cpu_events[1 * NR_CPUS + 1].stream.n, 1);
 	assert_false(task_of(w, PID)->streams_started);
 }
 
@@ -375,11 +375,11 @@ static void weights_follow_the_period_of_the_sample(void **state)
 {
 	struct world *w = *state;
 	struct session *s = &w->session;
-	struct sampler_source source = {.event = 0, .cpu = 1, .shift = 3};
+	struct sampler_origin origin = {.event = 0, .cpu = 1, .shift = 3};
 	struct record record = sample_at(1000, PID), late = sample_at(900, PID);
 
 	w->config.events[0].scale = 5;
-	session_sample(s, &record, &source);
+	session_sample(s, &record, &origin);
 	assert_int_equal(task_of(w, PID)->usage.sampled, 5 * (PERIOD << 3));
 	assert_int_equal(s->guard.target_ns, PERIOD << 3);
 	assert_int_equal(task_of(w, PID)->streams[0].shift, 3);
@@ -545,7 +545,7 @@ static void the_guard_hears_of_one_clock(void **state)
 static void the_rate_of_counters_is_learnt(void **state)
 {
 	struct world *w = *state;
-	struct session_source *rate = &w->sources[FAULTS * NR_CPUS + 1];
+	struct cpu_event *rate = &w->cpu_events[FAULTS * NR_CPUS + 1];
 
 	take(w, FAULTS, sample_at(100000, PID));
 	assert_int_equal(rate->interval, 0); /* nothing is known from one */
@@ -555,7 +555,7 @@ static void the_rate_of_counters_is_learnt(void **state)
 	/* Late ones are no step back. */
 	take(w, FAULTS, sample_at(100000, PID));
 	assert_in_range(rate->interval, 750, 850);
-	assert_int_equal(w->sources[FAULTS * NR_CPUS + 0].last, 0);
+	assert_int_equal(w->cpu_events[FAULTS * NR_CPUS + 0].last, 0);
 	assert_int_equal(hmb_stored(w->session.hmb, FAULTS), 202);
 }
 
