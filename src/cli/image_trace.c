@@ -152,7 +152,7 @@ int image_trace_name(struct live_trace *live, struct live_naming *naming)
 {
 	const struct tables *tables = live_trace_tables(live);
 	struct live_modules modules = {.tables = tables, .modules = all_modules(tables, true)};
-	const struct name_source source = {.module = name_module, .arg = &modules};
+	const struct name_provider provider = {.module = name_module, .arg = &modules};
 	int err = -ENOMEM;
 
 	modules.symbolizer = modules.modules ? symbolizer_new(modules.modules) : NULL;
@@ -161,7 +161,7 @@ int image_trace_name(struct live_trace *live, struct live_naming *naming)
 		err = symbolizer_read_aside(modules.symbolizer, NULL, NULL);
 	}
 	if (!err)
-		err = live_naming_look_up(naming, live, &source);
+		err = live_naming_look_up(naming, live, &provider);
 	symbolizer_free(modules.symbolizer);
 	module_table_free(modules.modules);
 	return err;

@@ -93,7 +93,7 @@ static void names_say_lineless(uint32_t flags)
 int names_renew(struct trace *trace, const struct debug_search *search)
 {
 	struct late late;
-	const struct name_source source = {.module = ask_module, .arg = &late};
+	const struct name_provider provider = {.module = ask_module, .arg = &late};
 	struct symbolizer_stats stats = {0};
 	uint32_t renewed = 0;
 	int err = check_folder(search->folder);
@@ -102,7 +102,7 @@ int names_renew(struct trace *trace, const struct debug_search *search)
 		return err;
 	err = late_init(&late, trace, search);
 	if (!err) {
-		err = trace_rename(trace, &source, &renewed);
+		err = trace_rename(trace, &provider, &renewed);
 		symbolizer_stats(late.symbolizer, &stats);
 		names_say_lineless(trace_unseen(&stats));
 	}

@@ -81,22 +81,22 @@ static void put(struct recording *r)
 	tables_run(r->tables)->end = r->time;
 }
 
-static int source_update(void *arg)
+static int recording_update(void *arg)
 {
 	return live_trace_update(((struct recording *)arg)->live);
 }
 
-static void source_choose(void *arg, uint64_t from, uint64_t max)
+static void recording_choose(void *arg, uint64_t from, uint64_t max)
 {
 	live_trace_choose(((struct recording *)arg)->live, from, max);
 }
 
-static const struct trace *source_trace(void *arg)
+static const struct trace *recording_trace(void *arg)
 {
 	return live_trace_of(((struct recording *)arg)->live);
 }
 
-static bool source_name(void *arg, const struct profile *profile, bool patient)
+static bool recording_name(void *arg, const struct profile *profile, bool patient)
 {
 	(void)arg;
 	(void)profile;
@@ -141,11 +141,11 @@ int main(void)
 {
 	static struct recording r = {.seed = 5};
 	char path[] = "/tmp/adaptrace-bench-XXXXXX.atr";
-	const struct top_source source = {
-		.update = source_update,
-		.choose = source_choose,
-		.trace = source_trace,
-		.name = source_name,
+	const struct top_recording recording = {
+		.update = recording_update,
+		.choose = recording_choose,
+		.trace = recording_trace,
+		.name = recording_name,
 		.arg = &r,
 		.path = path,
 		.interval = SECOND,
@@ -161,7 +161,7 @@ int main(void)
 	printf("%zu samples in %zu MiB, floor %u\n", (size_t)hmb_stored(r.hmb, 0),
 	       hmb_used(r.hmb) >> 20, hmb_floor(r.hmb, 0));
 	r.live = live_trace_open(path);
-	top_model_init(&model, &source);
+	top_model_init(&model, &recording);
 	before = cpu_now();
 	top_model_tick(&model);
 	printf("first picture       %6.2f ms\n", (double)(cpu_now() - before) / 1e6);

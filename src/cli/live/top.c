@@ -174,35 +174,35 @@ static int show_once(struct top *top)
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
 
-static int source_update(void *arg)
+static int recording_update(void *arg)
 {
 	struct top *top = arg;
 
 	return watched_update(&top->watched);
 }
 
-static void source_choose(void *arg, uint64_t from, uint64_t max)
+static void recording_choose(void *arg, uint64_t from, uint64_t max)
 {
 	struct top *top = arg;
 
 	watched_choose(&top->watched, from, max);
 }
 
-static const struct trace *source_trace(void *arg)
+static const struct trace *recording_trace(void *arg)
 {
 	struct top *top = arg;
 
 	return watched_trace(&top->watched);
 }
 
-static enum live_state source_state(void *arg)
+static enum live_state recording_state(void *arg)
 {
 	struct top *top = arg;
 
 	return watched_state(&top->watched);
 }
 
-static bool source_name(void *arg, const struct profile *profile, bool patient)
+static bool recording_name(void *arg, const struct profile *profile, bool patient)
 {
 	struct top *top = arg;
 
@@ -211,19 +211,19 @@ static bool source_name(void *arg, const struct profile *profile, bool patient)
 
 static int show_screen(struct top *top)
 {
-	const struct top_source source = {
-		.update = source_update,
-		.choose = source_choose,
-		.trace = source_trace,
-		.state = source_state,
-		.name = source_name,
+	const struct top_recording recording = {
+		.update = recording_update,
+		.choose = recording_choose,
+		.trace = recording_trace,
+		.state = recording_state,
+		.name = recording_name,
 		.arg = top,
 		.path = top->watched.path,
 		.event = top->rows.report.query.event,
 		.interval = top->interval,
 		.put_plain = plain_text_wanted() ? plain_text_put : NULL,
 	};
-	int err = screen_run(&source);
+	int err = screen_run(&recording);
 
 	if (err == -ENOTTY)
 		say("cannot show this on a terminal of the type '%s'; --once prints one table",

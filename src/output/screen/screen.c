@@ -4,9 +4,9 @@
 
 #ifndef HAVE_NCURSES
 
-int screen_run(const struct top_source *source)
+int screen_run(const struct top_recording *recording)
 {
-	(void)source;
+	(void)recording;
 	return -ENOSYS;
 }
 
@@ -38,7 +38,7 @@ struct text_view {
 };
 
 struct screen {
-	const struct top_source *source;
+	const struct top_recording *recording;
 	struct top_model model;
 	int err; /* of the last tick */
 	bool frozen, typing;
@@ -74,9 +74,9 @@ static char *line_fit(const struct screen *screen, const char *text)
 		return NULL;
 	text_put(cut.to, text, (unsigned)COLS);
 	fclose(cut.to);
-	if (!screen->source->put_plain || !cut.text || !line_begin(&line))
+	if (!screen->recording->put_plain || !cut.text || !line_begin(&line))
 		return cut.text;
-	screen->source->put_plain(line.to, cut.text, cut.size);
+	screen->recording->put_plain(line.to, cut.text, cut.size);
 	fclose(line.to);
 	free(cut.text);
 	return line.text;
@@ -192,7 +192,7 @@ static const char *what_is_wrong(const struct screen *screen)
 		return screen->message;
 	if (screen->frozen)
 		return " frozen; SPACE goes on";
-	switch (screen->source->state(screen->source->arg)) {
+	switch (screen->recording->state(screen->recording->arg)) {
 	case LIVE_ENDED:
 		return " the recording has ended; this is its last picture";
 	case LIVE_KILLED:
@@ -303,13 +303,13 @@ static struct report_options view_options(const struct screen *screen)
 static void name_functions(const struct screen *screen)
 {
 	const struct report_options options = view_options(screen);
-	const struct top_source *source = screen->source;
+	const struct top_recording *recording = screen->recording;
 	struct profile_view view;
-	struct profile *profile = report_profile(source->trace(source->arg), options.query.event,
-	                                         &options.query, &view);
+	struct profile *profile = report_profile(recording->trace(recording->arg),
+	                                         options.query.event, &options.query, &view);
 
 	if (profile)
-		source->name(source->arg, profile, false);
+		recording->name(recording->arg, profile, false);
 	profile_free(profile);
 }
 
@@ -319,15 +319,15 @@ typedef int report_fn(FILE *to, const struct trace *trace, const char *name,
 static void open_report(struct screen *screen, const struct report_options *options, report_fn *fn,
                         const char *nothing)
 {
-	const struct top_source *source = screen->source;
+	const struct top_recording *recording = screen->recording;
 	struct line line;
 	int err;
 
 	if (!screen->model.until || !line_begin(&line))
 		return;
-	source->choose(source->arg, 0, MAX_OF_VIEW);
+	recording->choose(recording->arg, 0, MAX_OF_VIEW);
 	name_functions(screen);
-	err = fn(line.to, source->trace(source->arg), source->path, options);
+	err = fn(line.to, recording->trace(recording->arg), recording->path, options);
 	fclose(line.to);
 	if (err) {
 		free(line.text);
@@ -464,7 +464,7 @@ static void view_key(struct screen *screen, int key)
 
 static void next_event(struct screen *screen)
 {
-	const struct trace *trace = screen->source->trace(screen->source->arg);
+	const struct trace *trace = screen->recording->trace(screen->recording->arg);
 	uint32_t next = screen->model.event + 1;
 
 	if (next >= trace_nr_events(trace))
@@ -582,7 +582,7 @@ static void tick(struct screen *screen)
 
 	if (now < screen->next_tick)
 		return;
-	screen->next_tick = now + screen->source->interval;
+	screen->next_tick = now + screen->recording->interval;
 	if (!screen->frozen && !screen->view.lines)
 		screen->err = top_model_tick(&screen->model);
 }
@@ -649,15 +649,15 @@ static FILE *open_terminal(void)
 	return to;
 }
 
-int screen_run(const struct top_source *source)
+int screen_run(const struct top_recording *recording)
 {
 	struct screen *screen = calloc(1, sizeof(*screen));
 	FILE *to = open_terminal();
 	int err = -ENOMEM;
 
 	if (screen && to) {
-		screen->source = source;
-		top_model_init(&screen->model, source);
+		screen->recording = recording;
+		top_model_init(&screen->model, recording);
 		err = run_on(screen, to);
 		close_view(screen);
 		top_model_fini(&screen->model);

@@ -8,6 +8,6 @@
  * Shows the recording until the user quits. 0, -ENOTTY: the terminal cannot show it, -ENOSYS: this
  * program was built without curses, -EBADMSG, -ENOMEM.
  */
-int screen_run(const struct top_source *source);
+int screen_run(const struct top_recording *recording);
 
 #endif

@@ -19,7 +19,7 @@ static void put_bar(FILE *to, const struct top_model *model, double height)
 
 	if (level > 8)
 		level = 8;
-	if (model->source->put_plain)
+	if (model->recording->put_plain)
 		fputc(level ? '0' + level : ' ', to);
 	else
 		fputs(bars[level], to);
@@ -29,7 +29,7 @@ static void put_bar(FILE *to, const struct top_model *model, double height)
 
 static const struct trace *trace_of(const struct top_model *model)
 {
-	return model->source->trace(model->source->arg);
+	return model->recording->trace(model->recording->arg);
 }
 
 /* The command without the folders of its program. */
@@ -179,7 +179,7 @@ void top_line_titles(FILE *to, const struct top_model *model, unsigned columns)
 {
 	char last[TEXT_SIZE];
 
-	snprintf(last, sizeof(last), "last %.4g s", (double)model->source->interval / 1e9);
+	snprintf(last, sizeof(last), "last %.4g s", (double)model->recording->interval / 1e9);
 	fprintf(to, "%10s  ± error  whole run   ", last);
 	if (columns >= WIDE)
 		fputs("last minute  ", to);

@@ -14,9 +14,9 @@
 #define LATENESS   (SECOND / 4)  /* that samples have as a rule */
 #define MAX_ROWS   500
 
-void top_model_init(struct top_model *model, const struct top_source *source)
+void top_model_init(struct top_model *model, const struct top_recording *recording)
 {
-	*model = (struct top_model){.source = source, .event = source->event};
+	*model = (struct top_model){.recording = recording, .event = recording->event};
 }
 
 static void free_rows(struct top_model *model)
@@ -80,12 +80,12 @@ static struct view_query query_of(const struct top_model *model, const struct se
 /* A profile of a part, once more if functions have names only now. */
 static struct profile *profile_of(struct top_model *model, const struct view_query *query)
 {
-	const struct top_source *source = model->source;
-	const struct trace *trace = source->trace(source->arg);
+	const struct top_recording *recording = model->recording;
+	const struct trace *trace = recording->trace(recording->arg);
 	struct profile_view view;
 	struct profile *profile = report_profile(trace, query->event, query, &view);
 
-	if (!profile || !source->name(source->arg, profile, true))
+	if (!profile || !recording->name(recording->arg, profile, true))
 		return profile;
 	profile_free(profile);
 	model->run_at = 0; /* its functions have other names now */
@@ -94,7 +94,7 @@ static struct profile *profile_of(struct top_model *model, const struct view_que
 
 static bool is_run_due(const struct top_model *model)
 {
-	const struct trace *trace = model->source->trace(model->source->arg);
+	const struct trace *trace = model->recording->trace(model->recording->arg);
 	uint64_t pause = trace_wall(trace_run(trace)) / 10;
 
 	return !model->run_at ||
@@ -103,20 +103,20 @@ static bool is_run_due(const struct top_model *model)
 
 static int sum_up_run(struct top_model *model)
 {
-	const struct top_source *source = model->source;
+	const struct top_recording *recording = model->recording;
 	const struct view_query query = query_of(model, NULL);
 	struct profile *profile;
 	int err;
 
 	if (!is_run_due(model))
 		return 0;
-	source->choose(source->arg, 0, MAX_OF_RUN);
+	recording->choose(recording->arg, 0, MAX_OF_RUN);
 	profile = profile_of(model, &query);
 	if (!profile)
 		return -errno;
 	function_shares_fini(&model->run);
 	err = function_shares_init(&model->run, profile);
-	model->run_at = trace_run(source->trace(source->arg))->end;
+	model->run_at = trace_run(recording->trace(recording->arg))->end;
 	profile_free(profile);
 	return err;
 }
@@ -250,7 +250,7 @@ static struct profile *part_profile(struct top_model *model, const struct select
 {
 	const struct view_query query = query_of(model, selection);
 
-	model->source->choose(model->source->arg, selection->from, UINT64_MAX);
+	model->recording->choose(model->recording->arg, selection->from, UINT64_MAX);
 	return profile_of(model, &query);
 }
 
@@ -270,8 +270,8 @@ static int name_part(struct top_model *model, const struct selection *selection)
  */
 static uint64_t part_start(const struct top_model *model)
 {
-	const struct trace_run *run = trace_run(model->source->trace(model->source->arg));
-	uint64_t length = model->source->interval + LATENESS;
+	const struct trace_run *run = trace_run(model->recording->trace(model->recording->arg));
+	uint64_t length = model->recording->interval + LATENESS;
 
 	if (model->until)
 		return model->until;
@@ -310,7 +310,7 @@ static int take_part(struct top_model *model)
 
 int top_model_tick(struct top_model *model)
 {
-	int err = model->source->update(model->source->arg);
+	int err = model->recording->update(model->recording->arg);
 
 	return err ? err : take_part(model);
 }

@@ -14,7 +14,7 @@
 #include <stdio.h>
 
 /* The recording. Functions are called with arg. */
-struct top_source {
+struct top_recording {
 	int (*update)(void *arg); /* as live_trace_update() */
 	void (*choose)(void *arg, uint64_t from, uint64_t max);
 	const struct trace *(*trace)(void *arg);
@@ -49,7 +49,7 @@ struct top_tick {
 };
 
 struct top_model {
-	const struct top_source *source;
+	const struct top_recording *recording;
 	uint32_t event;
 	bool by_thread; /* rows are threads */
 	bool by_run;    /* the order is that of the whole run */
@@ -63,11 +63,11 @@ struct top_model {
 	unsigned nr_ticks, next;
 };
 
-void top_model_init(struct top_model *model, const struct top_source *source);
+void top_model_init(struct top_model *model, const struct top_recording *recording);
 void top_model_fini(struct top_model *model);
 
 /*
- * Takes in what is new. 0 or -errno as the source's update(); -ENODATA: nothing has arrived, and
+ * Takes in what is new. 0 or -errno as the recording's update(); -ENODATA: nothing has arrived, and
  * all is as it was.
  */
 int top_model_tick(struct top_model *model);

@@ -146,7 +146,7 @@ int frame_bounds_add(struct symbol_table *table, Elf *elf, uint64_t area)
 	struct cfi_scan scan;
 	int err = 0;
 
-	cfi_scan_init(&scan, &(struct cfi_source){.section = &section}, area, UINT64_MAX);
+	cfi_scan_init(&scan, &(struct cfi_input){.section = &section}, area, UINT64_MAX);
 	while (!err && cfi_scan_next(&scan, &symbol.lo, &symbol.hi))
 		err = symbol_table_add(table, &symbol);
 	return err;

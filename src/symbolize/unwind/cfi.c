@@ -270,13 +270,13 @@ static int index_compare(const void *a, const void *b)
 	return ORDER(x->start, y->start);
 }
 
-static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *source)
+static bool section_unpack(struct cfi_reader *reader, const struct cfi_input *input)
 {
-	struct cfi_section *section = source->section;
+	struct cfi_section *section = input->section;
 	size_t room = UNPACKED_MAX_TOTAL - reader->unpacked;
 	uint8_t *unpacked = section->size <= room ? malloc(section->size) : NULL;
 
-	if (!unpacked || !file_blocks_unpack(reader->blocks, source->module, section->offset,
+	if (!unpacked || !file_blocks_unpack(reader->blocks, input->module, section->offset,
 	                                     section->packed, unpacked, (uint32_t)section->size)) {
 		free(unpacked);
 		return false;
@@ -287,12 +287,12 @@ static bool section_unpack(struct cfi_reader *reader, const struct cfi_source *s
 }
 
 /* Counts the functions of a section, up to the room that is left for the index. */
-static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *index, size_t room)
+static uint32_t section_scan(const struct cfi_input *input, struct cfi_index *index, size_t room)
 {
 	struct cfi_scan scan;
 	uint32_t n = 0, lo, hi;
 
-	cfi_scan_init(&scan, source, source->module->area, 2 * INDEX_MAX_ENTRIES);
+	cfi_scan_init(&scan, input, input->module->area, 2 * INDEX_MAX_ENTRIES);
 	while (n < room && cfi_scan_next(&scan, &lo, &hi))
 		index[n++] = (struct cfi_index){lo, (uint32_t)scan.offset};
 	return n;
@@ -302,13 +302,13 @@ static uint32_t section_scan(const struct cfi_source *source, struct cfi_index *
  * Builds the table of a section for which the linker made none. The smallest entries have 16 bytes.
  */
 static void section_index(struct cfi_reader *reader, struct cfi_section *section,
-                          const struct cfi_source *source)
+                          const struct cfi_input *input)
 {
 	size_t room = INDEX_MAX_TOTAL - reader->indexed, most = section->size / 16;
 	struct cfi_index *index, *shrunk;
 
 	section->scanned = false;
-	if (section->packed && !section_unpack(reader, source))
+	if (section->packed && !section_unpack(reader, input))
 		return;
 	if (most > INDEX_MAX_ENTRIES)
 		most = INDEX_MAX_ENTRIES;
@@ -317,7 +317,7 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 	index = malloc(most * sizeof(*index));
 	if (!index)
 		return;
-	section->nr = section_scan(source, index, most);
+	section->nr = section_scan(input, index, most);
 	reader->indexed += section->nr;
 	ARRAY_SORT(index, section->nr, index_compare);
 	shrunk = realloc(index, (section->nr + 1) * sizeof(*index));
@@ -325,18 +325,18 @@ static void section_index(struct cfi_reader *reader, struct cfi_section *section
 }
 
 /* Returns the CIE of an entry, or NULL if it is missing or invalid. Valid until the next call. */
-static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct cfi_source *source,
+static const struct cfi_cie *parent_get(struct cfi_reader *reader, const struct cfi_input *input,
                                         uint64_t offset)
 {
 	struct cfi_entry entry;
 
-	if (reader->parent.section == source->section && reader->parent.offset == offset)
+	if (reader->parent.section == input->section && reader->parent.offset == offset)
 		return &reader->parent.cie;
 	reader->parent.section = NULL;
-	if (!cfi_entry_read(source, offset, reader->cie, sizeof(reader->cie), &entry) ||
+	if (!cfi_entry_read(input, offset, reader->cie, sizeof(reader->cie), &entry) ||
 	    !entry.is_cie || !cfi_cie_parse(&entry, &reader->parent.cie))
 		return NULL;
-	reader->parent.section = source->section;
+	reader->parent.section = input->section;
 	reader->parent.offset = offset;
 	return &reader->parent.cie;
 }
@@ -349,7 +349,7 @@ static const struct cfi_cie *section_fde(struct cfi_reader *reader, struct cfi *
                                          struct cfi_section *section, uint64_t vaddr,
                                          struct cfi_fde *fde, uint64_t *next)
 {
-	struct cfi_source source = {reader->blocks, cfi->module, section};
+	struct cfi_input input = {reader->blocks, cfi->module, section};
 	const struct cfi_cie *cie;
 	struct cfi_entry entry;
 	uint64_t offset;
@@ -357,12 +357,12 @@ static const struct cfi_cie *section_fde(struct cfi_reader *reader, struct cfi *
 	if (section->size == 0)
 		return NULL;
 	if (section->scanned)
-		section_index(reader, section, &source);
-	if (!cfi_table_search(&source, vaddr, &offset, next) ||
-	    !cfi_entry_read(&source, offset, reader->fde, sizeof(reader->fde), &entry) ||
+		section_index(reader, section, &input);
+	if (!cfi_table_search(&input, vaddr, &offset, next) ||
+	    !cfi_entry_read(&input, offset, reader->fde, sizeof(reader->fde), &entry) ||
 	    entry.is_cie || entry.size > sizeof(reader->fde))
 		return NULL;
-	cie = parent_get(reader, &source, entry.cie);
+	cie = parent_get(reader, &input, entry.cie);
 	if (!cie || !cfi_fde_parse(&entry, cie, fde) || vaddr < fde->start || vaddr >= fde->end)
 		return NULL;
 	return cie;

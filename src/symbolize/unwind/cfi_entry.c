@@ -27,26 +27,26 @@ static bool entry_header(struct cursor *head, bool is_eh, struct cfi_entry *entr
 }
 
 /* Gets bytes of the section, which are copied if they are not in memory, and sets their number. */
-static const uint8_t *section_read(const struct cfi_source *source, uint64_t offset,
-                                   uint8_t *buffer, size_t *size)
+static const uint8_t *section_read(const struct cfi_input *input, uint64_t offset, uint8_t *buffer,
+                                   size_t *size)
 {
-	const struct cfi_section *section = source->section;
+	const struct cfi_section *section = input->section;
 
 	if (section->unpacked)
 		return section->unpacked + offset;
 	*size = section->packed ? 0
-	                        : file_blocks_read(source->blocks, source->module,
+	                        : file_blocks_read(input->blocks, input->module,
 	                                           section->offset + offset, buffer, *size);
 	return buffer;
 }
 
-bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
+bool cfi_entry_read(const struct cfi_input *input, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry)
 {
-	const struct cfi_section *section = source->section;
+	const struct cfi_section *section = input->section;
 	uint64_t left = offset < section->size ? section->size - offset : 0;
 	size_t have = left < 24 ? (size_t)left : 24;
-	const uint8_t *bytes = section_read(source, offset, buffer, &have);
+	const uint8_t *bytes = section_read(input, offset, buffer, &have);
 	struct cursor head = {.at = bytes, .end = bytes + have};
 
 	*entry = (struct cfi_entry){.offset = offset};
@@ -55,7 +55,7 @@ bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *b
 	if (size > entry->size)
 		size = entry->size;
 	if (size > have)
-		section_read(source, offset, buffer, &size);
+		section_read(input, offset, buffer, &size);
 	entry->body = (struct cursor){
 		.at = head.at,
 		.end = bytes + size,
@@ -180,10 +180,10 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
 	return !body->bad && fde->start < fde->end;
 }
 
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t area,
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_input *input, uint64_t area,
                    uint64_t left)
 {
-	scan->source = *source;
+	scan->input = *input;
 	scan->area = area;
 	scan->left = left;
 	scan->next = 0;
@@ -198,7 +198,7 @@ static bool scan_parent(struct cfi_scan *scan, uint64_t offset)
 	if (offset == scan->parent && offset != UINT64_MAX)
 		return true;
 	scan->parent = UINT64_MAX;
-	if (!cfi_entry_read(&scan->source, offset, scan->bytes, sizeof(scan->bytes), &entry) ||
+	if (!cfi_entry_read(&scan->input, offset, scan->bytes, sizeof(scan->bytes), &entry) ||
 	    !entry.is_cie || !cfi_cie_parse(&entry, &scan->cie))
 		return false;
 	scan->parent = offset;
@@ -212,7 +212,7 @@ bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi)
 	struct cfi_fde fde;
 
 	while (scan->left-- &&
-	       cfi_entry_read(&scan->source, scan->next, head, sizeof(head), &entry)) {
+	       cfi_entry_read(&scan->input, scan->next, head, sizeof(head), &entry)) {
 		scan->offset = entry.offset;
 		scan->next += entry.size;
 		if (!entry.is_cie && scan_parent(scan, entry.cie) &&

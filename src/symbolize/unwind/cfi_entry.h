@@ -29,7 +29,7 @@ struct cfi_fde {
 };
 
 /* A section's bytes, and a buffer into which entries are copied. */
-struct cfi_source {
+struct cfi_input {
 	struct file_blocks *blocks;
 	struct module *module;
 	struct cfi_section *section;
@@ -43,7 +43,7 @@ struct cfi_source {
  * Reads an entry. The body of an entry that is longer than the buffer is cut there. Returns false
  * if there is no entry.
  */
-bool cfi_entry_read(const struct cfi_source *source, uint64_t offset, uint8_t *buffer, size_t size,
+bool cfi_entry_read(const struct cfi_input *input, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry);
 /* Parses an entry as one of this kind. Returns false if it is invalid. */
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
@@ -54,7 +54,7 @@ bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, str
  * Only the first bytes of entries are read.
  */
 struct cfi_scan {
-	struct cfi_source source;
+	struct cfi_input input;
 	uint64_t area;         /* the high half of addresses */
 	uint64_t left;         /* entries to look at */
 	uint64_t offset, next; /* of the last function's entry, and of what follows */
@@ -64,7 +64,7 @@ struct cfi_scan {
 };
 
 /* Begins a scan over the functions with code in an area of addresses. */
-void cfi_scan_init(struct cfi_scan *scan, const struct cfi_source *source, uint64_t area,
+void cfi_scan_init(struct cfi_scan *scan, const struct cfi_input *input, uint64_t area,
                    uint64_t left);
 /* Returns false at the end. lo and hi are offsets in the area. The entry's program is cut. */
 bool cfi_scan_next(struct cfi_scan *scan, uint32_t *lo, uint32_t *hi);

@@ -20,11 +20,11 @@ static uint64_t loaded_at(const struct cfi_section *section, int32_t relative)
 }
 
 /* Reads up to `nr` entries from number i on and returns how many there are. */
-static uint32_t read_pairs(const struct cfi_source *source, uint32_t i, struct pair *pairs,
+static uint32_t read_pairs(const struct cfi_input *input, uint32_t i, struct pair *pairs,
                            uint32_t nr)
 {
-	return (uint32_t)(file_blocks_read(source->blocks, source->module,
-	                                   source->section->table + i * (uint64_t)sizeof(*pairs),
+	return (uint32_t)(file_blocks_read(input->blocks, input->module,
+	                                   input->section->table + i * (uint64_t)sizeof(*pairs),
 	                                   pairs, nr * sizeof(*pairs)) /
 	                  sizeof(*pairs));
 }
@@ -49,13 +49,13 @@ static bool tops_make(struct cfi_section *section, uint32_t nr)
 	return section->tops;
 }
 
-static bool top_get(const struct cfi_source *source, uint32_t top, uint32_t step, int32_t *start)
+static bool top_get(const struct cfi_input *input, uint32_t top, uint32_t step, int32_t *start)
 {
-	int32_t *known = &source->section->tops[top];
+	int32_t *known = &input->section->tops[top];
 	struct pair pair;
 
 	if (*known == NOT_READ) {
-		if (!read_pairs(source, top * step, &pair, 1))
+		if (!read_pairs(input, top * step, &pair, 1))
 			return false;
 		*known = pair.start;
 	}
@@ -64,10 +64,10 @@ static bool top_get(const struct cfi_source *source, uint32_t top, uint32_t step
 }
 
 /* Narrows [low, high) down to the last piece that starts at or before an address. */
-static bool search_tops(const struct cfi_source *source, uint64_t vaddr, uint32_t *low,
+static bool search_tops(const struct cfi_input *input, uint64_t vaddr, uint32_t *low,
                         uint32_t *high)
 {
-	struct cfi_section *section = source->section;
+	struct cfi_section *section = input->section;
 	uint32_t step = top_step(section), from = 0, to;
 	uint32_t nr = section->nr / step + (section->nr % step != 0);
 	int32_t start;
@@ -78,7 +78,7 @@ static bool search_tops(const struct cfi_source *source, uint64_t vaddr, uint32_
 	while (from < to) {
 		uint32_t middle = from + (to - from) / 2;
 
-		if (!top_get(source, middle, step, &start))
+		if (!top_get(input, middle, step, &start))
 			return false;
 		if (loaded_at(section, start) <= vaddr)
 			from = middle + 1;
@@ -91,7 +91,7 @@ static bool search_tops(const struct cfi_source *source, uint64_t vaddr, uint32_
 }
 
 /* Does the same by reading single entries, until at most a piece is left. */
-static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_t *low,
+static bool search_file(const struct cfi_input *input, uint64_t vaddr, uint32_t *low,
                         uint32_t *high)
 {
 	struct pair pair;
@@ -99,9 +99,9 @@ static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_
 	while (*high - *low > PIECE) {
 		uint32_t middle = *low + (*high - *low) / 2;
 
-		if (!read_pairs(source, middle, &pair, 1))
+		if (!read_pairs(input, middle, &pair, 1))
 			return false;
-		if (loaded_at(source->section, pair.start) <= vaddr)
+		if (loaded_at(input->section, pair.start) <= vaddr)
 			*low = middle;
 		else
 			*high = middle;
@@ -109,16 +109,16 @@ static bool search_file(const struct cfi_source *source, uint64_t vaddr, uint32_
 	return true;
 }
 
-static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+static bool search_linkers(const struct cfi_input *input, uint64_t vaddr, uint64_t *offset,
                            uint64_t *next)
 {
-	const struct cfi_section *section = source->section;
+	const struct cfi_section *section = input->section;
 	struct pair pairs[PIECE + 1];
 	uint32_t low, high, nr, i, n = 0;
 
-	if (!search_tops(source, vaddr, &low, &high) || !search_file(source, vaddr, &low, &high))
+	if (!search_tops(input, vaddr, &low, &high) || !search_file(input, vaddr, &low, &high))
 		return false;
-	nr = read_pairs(source, low, pairs, high - low + (high < section->nr));
+	nr = read_pairs(input, low, pairs, high - low + (high < section->nr));
 	for (i = nr; i; i /= 2)
 		while (n + i <= nr && loaded_at(section, pairs[n + i - 1].start) <= vaddr)
 			n += i;
@@ -128,11 +128,11 @@ static bool search_linkers(const struct cfi_source *source, uint64_t vaddr, uint
 	return n > 0;
 }
 
-static bool search_own(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+static bool search_own(const struct cfi_input *input, uint64_t vaddr, uint64_t *offset,
                        uint64_t *next)
 {
-	const struct cfi_section *section = source->section;
-	const struct module *module = source->module;
+	const struct cfi_section *section = input->section;
+	const struct module *module = input->module;
 	size_t n = ARRAY_PARTITION(section->index, section->nr, entry,
 	                           module_address(module, entry->start) <= vaddr);
 
@@ -142,10 +142,10 @@ static bool search_own(const struct cfi_source *source, uint64_t vaddr, uint64_t
 	return n > 0;
 }
 
-bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+bool cfi_table_search(const struct cfi_input *input, uint64_t vaddr, uint64_t *offset,
                       uint64_t *next)
 {
-	if (source->section->index)
-		return search_own(source, vaddr, offset, next);
-	return source->section->nr && search_linkers(source, vaddr, offset, next);
+	if (input->section->index)
+		return search_own(input, vaddr, offset, next);
+	return input->section->nr && search_linkers(input, vaddr, offset, next);
 }

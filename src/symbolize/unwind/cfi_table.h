@@ -13,7 +13,7 @@
  * Finds the last function that starts at or before an address. Sets the offset of its entry in the
  * section, and `next` to the start of the function after it.
  */
-bool cfi_table_search(const struct cfi_source *source, uint64_t vaddr, uint64_t *offset,
+bool cfi_table_search(const struct cfi_input *input, uint64_t vaddr, uint64_t *offset,
                       uint64_t *next);
 
 #endif

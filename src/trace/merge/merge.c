@@ -267,7 +267,7 @@ static void write_instrument(struct merge *merge)
 
 static int write_trace(struct merge *merge, const char *path)
 {
-	const struct name_source names = {merge_names, &merge->map, NULL, merge_files};
+	const struct name_provider names = {merge_names, &merge->map, NULL, merge_files};
 	struct trace_run *run = tables_run(merge->tables);
 	struct hmb_ledger *ledger = tables_ledger(merge->tables);
 

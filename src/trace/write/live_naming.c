@@ -8,7 +8,7 @@
 struct live_naming {
 	struct frame_set *frames;
 	size_t nr_named; /* frames that were looked up */
-	struct names names;
+	struct trace_names names;
 };
 
 struct live_naming *live_naming_new(void)
@@ -29,7 +29,7 @@ void live_naming_free(struct live_naming *naming)
 	if (!naming)
 		return;
 	frame_set_free(naming->frames);
-	names_fini(&naming->names);
+	trace_names_fini(&naming->names);
 	free(naming);
 }
 
@@ -45,24 +45,24 @@ bool live_naming_is_due(struct live_naming *naming)
 }
 
 int live_naming_look_up(struct live_naming *naming, struct live_trace *live,
-                        const struct name_source *source)
+                        const struct name_provider *provider)
 {
-	struct names names;
+	struct trace_names names;
 	struct live_names given;
 	int err = frame_set_finish(naming->frames);
 
 	if (!err)
-		err = names_init(&names, source, naming->frames, LIVE_STRINGS);
+		err = trace_names_init(&names, provider, naming->frames, LIVE_STRINGS);
 	if (err)
 		return err;
 	given = (struct live_names){names.symbols, names.nr, names.strings.memory,
 	                            names.strings.size};
 	err = live_trace_name(live, &given);
 	if (err) {
-		names_fini(&names);
+		trace_names_fini(&names);
 		return err;
 	}
-	names_fini(&naming->names);
+	trace_names_fini(&naming->names);
 	naming->names = names;
 	naming->nr_named = naming->frames->nr;
 	return 0;

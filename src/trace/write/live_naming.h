@@ -23,6 +23,6 @@ bool live_naming_is_due(struct live_naming *naming);
  * freed. 0 or -errno; the trace keeps its names on failure.
  */
 int live_naming_look_up(struct live_naming *naming, struct live_trace *live,
-                        const struct name_source *source);
+                        const struct name_provider *provider);
 
 #endif

@@ -45,10 +45,10 @@ static int frames_collect(struct frame_set *frames, const struct trace *trace)
 
 struct renaming {
 	struct trace *trace;
-	const struct name_source *source;
+	const struct name_provider *provider;
 	bool *renewed; /* by module */
 	uint32_t nr_renewed;
-	struct names names;
+	struct trace_names names;
 };
 
 /* How many frames of one module have a name, and how many have a line. */
@@ -88,8 +88,8 @@ static int module_ask(void *arg, uint16_t module, const uint32_t *offsets, size_
 {
 	struct renaming *renaming = arg;
 	struct score score = {fn, fn_arg, 0};
-	int err = renaming->source->module(renaming->source->arg, module, offsets, n, score_new,
-	                                   &score);
+	int err = renaming->provider->module(renaming->provider->arg, module, offsets, n, score_new,
+	                                     &score);
 
 	if (err || score.nr <= score_old(renaming->trace, module, offsets, n))
 		return err;
@@ -223,7 +223,7 @@ static int renew(struct renaming *renaming)
 		{TRACE_SOURCE_FILES, sizeof(struct trace_source_file)},
 	};
 	struct section *sections = renaming->trace->sections;
-	const struct names *names = &renaming->names;
+	const struct trace_names *names = &renaming->names;
 	struct joined joined[NR_TRACE_RENAMED] = {{0}};
 	bool whole = strings_join(&joined[0], renaming) && sources_join(&joined[1], renaming) &&
 	             join(&joined[2], renaming, &sections[TRACE_SYMBOLS], names->symbols, names->nr,
@@ -242,10 +242,10 @@ static int renew(struct renaming *renaming)
 	return whole ? 0 : -ENOMEM;
 }
 
-int trace_rename(struct trace *trace, const struct name_source *source, uint32_t *renewed)
+int trace_rename(struct trace *trace, const struct name_provider *provider, uint32_t *renewed)
 {
-	struct renaming renaming = {.trace = trace, .source = source};
-	const struct name_source ask = {.module = module_ask, .arg = &renaming};
+	struct renaming renaming = {.trace = trace, .provider = provider};
+	const struct name_provider ask = {.module = module_ask, .arg = &renaming};
 	struct frame_set *frames = frame_set_new();
 	int err = -ENOMEM;
 
@@ -253,10 +253,11 @@ int trace_rename(struct trace *trace, const struct name_source *source, uint32_t
 	if (frames && renaming.renewed && !trace->renamed[0])
 		err = frames_collect(frames, trace);
 	if (!err)
-		err = names_init(&renaming.names, &ask, frames, trace->sections[TRACE_STRINGS].nr);
+		err = trace_names_init(&renaming.names, &ask, frames,
+		                       trace->sections[TRACE_STRINGS].nr);
 	if (!err) {
 		err = renaming.nr_renewed ? renew(&renaming) : 0;
-		names_fini(&renaming.names);
+		trace_names_fini(&renaming.names);
 	}
 	if (renewed)
 		*renewed = renaming.nr_renewed;

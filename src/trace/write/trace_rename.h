@@ -9,10 +9,10 @@
 #include "trace/trace.h"
 
 /*
- * Asks source for the names of all frames. A module takes the new names and lines if they say more
- * than those in the file, which itself is not touched: they live with the trace. renewed (may be
- * NULL): how many modules did. 0, -ENOMEM, -EBADMSG, or what source failed with.
+ * Asks provider for the names of all frames. A module takes the new names and lines if they say
+ * more than those in the file, which itself is not touched: they live with the trace. renewed (may
+ * be NULL): how many modules did. 0, -ENOMEM, -EBADMSG, or what provider failed with.
  */
-int trace_rename(struct trace *trace, const struct name_source *source, uint32_t *renewed);
+int trace_rename(struct trace *trace, const struct name_provider *provider, uint32_t *renewed);
 
 #endif

@@ -13,11 +13,11 @@
 
 /* The functions of one module while they are added to the table. */
 struct namer {
-	struct names *names;
+	struct trace_names *names;
 	uint32_t module;
 };
 
-static uint32_t name_offset(struct names *names, const char *name)
+static uint32_t name_offset(struct trace_names *names, const char *name)
 {
 	uint32_t offset;
 
@@ -30,7 +30,7 @@ static uint32_t name_offset(struct names *names, const char *name)
 	return names->string_base + offset;
 }
 
-static struct trace_symbol *names_add(struct names *names)
+static struct trace_symbol *names_add(struct trace_names *names)
 {
 	struct trace_symbol *symbols = array_grow(names->symbols, names->nr, sizeof(*symbols));
 
@@ -47,7 +47,7 @@ static struct trace_symbol *names_add(struct names *names)
  */
 static int name_function(struct namer *namer, uint32_t offset, const struct symbol *symbol)
 {
-	struct names *names = namer->names;
+	struct trace_names *names = namer->names;
 	struct trace_symbol *last = names->nr ? &names->symbols[names->nr - 1] : NULL;
 	struct trace_symbol *added;
 	uint32_t lo = symbol->lo;
@@ -73,7 +73,7 @@ static int name_function(struct namer *namer, uint32_t offset, const struct symb
 }
 
 /* The MD5 of a file is known where the debug information has it. */
-static int note_file(struct names *names, uint32_t file, const uint8_t *md5)
+static int note_file(struct trace_names *names, uint32_t file, const uint8_t *md5)
 {
 	struct source_identity identity = {.known = SOURCE_HAS_MD5};
 	int err = source_files_add(&names->files, file);
@@ -86,7 +86,7 @@ static int note_file(struct names *names, uint32_t file, const uint8_t *md5)
 }
 
 /* Goes from the function inward, so that each source can refer to its caller. */
-static int name_sources(struct names *names, const struct symbol *symbol, uint32_t *number)
+static int name_sources(struct trace_names *names, const struct symbol *symbol, uint32_t *number)
 {
 	size_t i = symbol->nr_sources;
 	int err = 0;
@@ -112,7 +112,7 @@ static int name_sources(struct names *names, const struct symbol *symbol, uint32
 static int name_frame(void *arg, uint32_t offset, const struct symbol *symbol)
 {
 	struct namer *namer = arg;
-	struct names *names = namer->names;
+	struct trace_names *names = namer->names;
 	struct trace_line line = {.module = namer->module, .offset = offset};
 	int err = name_function(namer, offset, symbol);
 
@@ -140,7 +140,7 @@ static size_t module_offsets(const struct frame_set *frames, size_t first, uint3
 	return nr;
 }
 
-static int name_all(struct names *names, const struct name_source *source,
+static int name_all(struct trace_names *names, const struct name_provider *provider,
                     const struct frame_set *frames)
 {
 	uint32_t *offsets = calloc(frames->nr + 1, sizeof(*offsets));
@@ -153,7 +153,7 @@ static int name_all(struct names *names, const struct name_source *source,
 
 		nr = module_offsets(frames, i, offsets);
 		if (id)
-			err = source->module(source->arg, id, offsets, nr, name_frame, &namer);
+			err = provider->module(provider->arg, id, offsets, nr, name_frame, &namer);
 	}
 	free(offsets);
 	return err;
@@ -163,7 +163,7 @@ static int name_all(struct names *names, const struct name_source *source,
 
 /* The files for which the debug information has no MD5. */
 struct unknown_files {
-	struct names *names;
+	struct trace_names *names;
 	const char **paths;
 	uint32_t *offsets; /* of the paths, in the strings */
 	size_t nr;
@@ -177,7 +177,7 @@ static void add_identity(void *arg, size_t index, const struct source_identity *
 }
 
 /* A trace is written without identities if there is no memory for them. */
-static void ask_of_files(struct names *names, const struct name_source *source)
+static void ask_of_files(struct trace_names *names, const struct name_provider *provider)
 {
 	struct unknown_files unknown = {.names = names};
 
@@ -193,55 +193,56 @@ static void ask_of_files(struct names *names, const struct name_source *source)
 			names->strings.memory + (file->path - names->string_base);
 	}
 	if (unknown.paths && unknown.offsets)
-		source->identify(source->arg, unknown.paths, unknown.nr, add_identity, &unknown);
+		provider->identify(provider->arg, unknown.paths, unknown.nr, add_identity,
+		                   &unknown);
 	free(unknown.paths);
 	free(unknown.offsets);
 }
 
 static void tell_file(void *arg, const char *path, const struct source_identity *identity)
 {
-	struct names *names = arg;
+	struct trace_names *names = arg;
 	uint32_t offset;
 
 	if (string_pool_find(&names->strings, path, &offset))
 		source_files_tell(&names->files, names->string_base + offset, identity);
 }
 
-static void identify_files(struct names *names, const struct name_source *source)
+static void identify_files(struct trace_names *names, const struct name_provider *provider)
 {
-	if (source->identify)
-		ask_of_files(names, source);
-	if (source->files)
-		source->files(source->arg, tell_file, names);
+	if (provider->identify)
+		ask_of_files(names, provider);
+	if (provider->files)
+		provider->files(provider->arg, tell_file, names);
 	source_files_seal(&names->files);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-int names_init(struct names *names, const struct name_source *source,
-               const struct frame_set *frames, uint32_t string_base)
+int trace_names_init(struct trace_names *names, const struct name_provider *provider,
+                     const struct frame_set *frames, uint32_t string_base)
 {
 	void *memory;
 	int err;
 
-	*names = (struct names){.string_base = string_base};
-	if (!source)
+	*names = (struct trace_names){.string_base = string_base};
+	if (!provider)
 		return 0;
 	memory = mmap(NULL, MAX_NAME_BYTES, PROT_READ | PROT_WRITE,
 	              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	string_pool_init(&names->strings, memory, MAX_NAME_BYTES, MAX_NAMES);
-	err = name_all(names, source, frames);
+	err = name_all(names, provider, frames);
 	names->refused += names->lines.refused;
 	if (err)
-		names_fini(names);
+		trace_names_fini(names);
 	else
-		identify_files(names, source);
+		identify_files(names, provider);
 	return err;
 }
 
-void names_fini(struct names *names)
+void trace_names_fini(struct trace_names *names)
 {
 	if (names->strings.memory)
 		munmap(names->strings.memory, MAX_NAME_BYTES);
@@ -249,5 +250,5 @@ void names_fini(struct names *names)
 	source_table_fini(&names->lines);
 	source_files_fini(&names->files);
 	free(names->symbols);
-	*names = (struct names){0};
+	*names = (struct trace_names){0};
 }

@@ -11,8 +11,8 @@
 
 typedef void source_file_fn(void *arg, const char *path, const struct source_identity *identity);
 
-/* A source of names. */
-struct name_source {
+/* Provides names. */
+struct name_provider {
 	/*
 	 * Does what symbolizer_module() does, for a module by its number. A module that is not
 	 * known has no names.
@@ -29,7 +29,7 @@ struct name_source {
 	void (*files)(void *arg, source_file_fn *fn, void *fn_arg);
 };
 
-struct names {
+struct trace_names {
 	struct trace_symbol *symbols;
 	size_t nr;
 	struct source_table lines;
@@ -41,10 +41,10 @@ struct names {
 
 /*
  * Looks all frames up, which are ascending and distinct, module by module. String offsets start
- * from string_base. source may be NULL: then there are no names. 0, -ENOMEM.
+ * from string_base. provider may be NULL: then there are no names. 0, -ENOMEM.
  */
-int names_init(struct names *names, const struct name_source *source,
-               const struct frame_set *frames, uint32_t string_base);
-void names_fini(struct names *names);
+int trace_names_init(struct trace_names *names, const struct name_provider *provider,
+                     const struct frame_set *frames, uint32_t string_base);
+void trace_names_fini(struct trace_names *names);
 
 #endif

@@ -17,7 +17,7 @@
 struct writer {
 	struct tables *tables;
 	struct live_bins live;
-	struct names names;
+	struct trace_names names;
 	struct trace_run run;
 	struct trace_event events[TABLES_MAX_EVENTS];
 	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
@@ -220,9 +220,9 @@ static int file_check(const struct new_file *file)
 	return 0;
 }
 
-/* Collects the contents of the tables, with names from the source. Returns 0 or -errno. */
+/* Collects the contents of the tables, with names from provider. Returns 0 or -errno. */
 static int writer_init(struct writer *writer, struct tables *tables,
-                       const struct name_source *source)
+                       const struct name_provider *provider)
 {
 	int err;
 
@@ -230,8 +230,8 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
 	if (!err)
-		err = names_init(&writer->names, source, writer->live.frames,
-		                 (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
+		err = trace_names_init(&writer->names, provider, writer->live.frames,
+		                       (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
 	if (err)
 		return err;
 	complete_events(writer);
@@ -242,13 +242,13 @@ static int writer_init(struct writer *writer, struct tables *tables,
 
 static void writer_free(struct writer *writer)
 {
-	names_fini(&writer->names);
+	trace_names_fini(&writer->names);
 	live_bins_fini(&writer->live);
 	free(writer);
 }
 
 static int write_trace(const struct new_file_wish *wish, struct tables *tables,
-                       const struct name_source *source, bool checked, uint64_t *bytes)
+                       const struct name_provider *provider, bool checked, uint64_t *bytes)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct new_file file = {0};
@@ -260,7 +260,7 @@ static int write_trace(const struct new_file_wish *wish, struct tables *tables,
 	err = new_file_open_as(&file, wish);
 	if (err)
 		goto out;
-	err = writer_init(writer, tables, source);
+	err = writer_init(writer, tables, provider);
 	if (!err)
 		err = write_sections(writer, file_put, file.file);
 	if (!err && checked)
@@ -300,11 +300,11 @@ static void *copy_sections(const struct writer *writer)
 	return NULL;
 }
 
-struct trace *trace_open_tables(struct tables *tables, const struct name_source *source,
+struct trace *trace_open_tables(struct tables *tables, const struct name_provider *provider,
                                 char why[TRACE_WHY_SIZE])
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
-	int err = writer ? writer_init(writer, tables, source) : -ENOMEM;
+	int err = writer ? writer_init(writer, tables, provider) : -ENOMEM;
 	void *memory = err ? NULL : copy_sections(writer);
 	struct trace *trace = NULL;
 
@@ -318,12 +318,12 @@ struct trace *trace_open_tables(struct tables *tables, const struct name_source 
 	return trace;
 }
 
-int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
+int trace_write_named(const char *path, struct tables *tables, const struct name_provider *provider,
                       uint64_t *bytes)
 {
 	const struct new_file_wish wish = {.path = path};
 
-	return write_trace(&wish, tables, source, false, bytes);
+	return write_trace(&wish, tables, provider, false, bytes);
 }
 
 /* --- names of a run that just ended ----------------------------------------------------------- */
@@ -377,11 +377,11 @@ static int write_run(const struct new_file_wish *wish, struct tables *tables,
                      uint64_t *bytes)
 {
 	struct live_names live = {tables, modules, symbolizer, {0}};
-	const struct name_source source = {live_module, &live, live_identify, NULL};
+	const struct name_provider provider = {live_module, &live, live_identify, NULL};
 
 	if (modules)
 		tables_run(tables)->refused_modules = module_table_refused(modules);
-	return write_trace(wish, tables, modules && symbolizer ? &source : NULL, checked, bytes);
+	return write_trace(wish, tables, modules && symbolizer ? &provider : NULL, checked, bytes);
 }
 
 int trace_write(const char *path, struct tables *tables, struct module_table *modules,

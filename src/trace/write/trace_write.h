@@ -28,16 +28,16 @@ int trace_write_as(const struct new_file_wish *wish, struct tables *tables,
 int trace_write_checked(const char *path, struct tables *tables, struct module_table *modules,
                         struct symbolizer *symbolizer, uint64_t *bytes);
 
-/* Does what trace_write() does, with names from any source. */
-int trace_write_named(const char *path, struct tables *tables, const struct name_source *source,
+/* Does what trace_write() does, with names from any provider. */
+int trace_write_named(const char *path, struct tables *tables, const struct name_provider *provider,
                       uint64_t *bytes);
 
 /*
  * The trace of a run so far, as trace_write_named() would write it and trace_open() would read it,
  * in memory of its own: the tables may go on meanwhile. It takes as much memory as the file would.
- * source may be NULL: without names. NULL: why says in one line what is wrong.
+ * provider may be NULL: without names. NULL: why says in one line what is wrong.
  */
-struct trace *trace_open_tables(struct tables *tables, const struct name_source *source,
+struct trace *trace_open_tables(struct tables *tables, const struct name_provider *provider,
                                 char why[TRACE_WHY_SIZE]);
 
 /* Returns the failures of a symbolizer as flags of a run. */

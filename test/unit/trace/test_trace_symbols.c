@@ -35,7 +35,7 @@ static int tell(void *arg, uint16_t module, const uint32_t *offsets, size_t n, s
 	return err;
 }
 
-static const char *name_of(const struct names *names, const struct trace_symbol *symbol)
+static const char *name_of(const struct trace_names *names, const struct trace_symbol *symbol)
 {
 	return symbol->name ? names->strings.memory + symbol->name - 1 : "";
 }
@@ -44,22 +44,22 @@ static void expect(const struct answer *given, size_t nr_given, const struct ans
                    size_t nr_wanted)
 {
 	struct answers answers = {given, nr_given};
-	const struct name_source source = {.module = tell, .arg = &answers};
+	const struct name_provider provider = {.module = tell, .arg = &answers};
 	struct frame_set *frames = frame_set_new();
-	struct names names;
+	struct trace_names names;
 
 	assert_non_null(frames);
 	for (size_t i = 0; i < nr_given; i++)
 		frame_set_add(frames, frame_make(1, given[i].offset));
 	assert_int_equal(frame_set_finish(frames), 0);
-	assert_int_equal(names_init(&names, &source, frames, 1), 0);
+	assert_int_equal(trace_names_init(&names, &provider, frames, 1), 0);
 	assert_int_equal(names.nr, nr_wanted);
 	for (size_t i = 0; i < nr_wanted; i++) {
 		assert_int_equal(names.symbols[i].lo, wanted[i].lo);
 		assert_int_equal(names.symbols[i].hi, wanted[i].hi);
 		assert_string_equal(name_of(&names, &names.symbols[i]), wanted[i].name);
 	}
-	names_fini(&names);
+	trace_names_fini(&names);
 	frame_set_free(frames);
 }
 
