@@ -126,9 +126,9 @@ int read_ahead_some(struct read_ahead *ahead, unsigned max, const struct trace_s
 	return ahead->given < batch->nr ? 1 : batch->more;
 }
 
-uint32_t read_ahead_places(const struct read_ahead *ahead)
+uint32_t read_ahead_pairs(const struct read_ahead *ahead)
 {
-	return trace_walk_places(ahead->walk);
+	return trace_walk_pairs(ahead->walk);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */

@@ -18,8 +18,8 @@ struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event);
 /* Stops reading. It may be called before the end. */
 void read_ahead_free(struct read_ahead *ahead);
 
-/* Returns the same as trace_walk_places(). */
-uint32_t read_ahead_places(const struct read_ahead *ahead);
+/* Returns the same as trace_walk_pairs(). */
+uint32_t read_ahead_pairs(const struct read_ahead *ahead);
 
 /*
  * Returns the next samples, at most max, valid until the next call. The result is 1 while more may

@@ -187,14 +187,14 @@ struct trace_sample {
 	uint32_t memory;  /* class of the access, see base/access_class.h; 0: none known */
 
 	/*
-	 * A number, below trace_walk_places(), that stands for (event, leaf, context, memory). It
+	 * A number, below trace_walk_pairs(), that stands for (event, leaf, context, memory). It
 	 * is reused: a sample without `again` gives it a new meaning. UINT32_MAX: none.
 	 */
-	uint32_t place;
+	uint32_t pair;
 	uint32_t event;
 	uint8_t level;
 	uint8_t nr_counters; /* 0: nothing is known of them */
-	bool again;          /* the same as the latest with this place */
+	bool again;          /* the same as the latest with this pair */
 };
 static_assert(sizeof(struct trace_sample) == 64, "see above");
 
@@ -235,7 +235,7 @@ struct trace_walk *trace_walk_new(const struct trace *trace, uint32_t event);
  */
 struct trace_walk *trace_walk_unordered(const struct trace *trace, uint32_t event);
 void trace_walk_free(struct trace_walk *walk);
-uint32_t trace_walk_places(const struct trace_walk *walk);
+uint32_t trace_walk_pairs(const struct trace_walk *walk);
 /*
  * The whole of a new one, which is freed: 0, -EBADMSG, or what fn returned that was not 0, which
  * ends it. -errno where it is NULL.

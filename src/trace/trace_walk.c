@@ -13,7 +13,7 @@ struct list {
 	const struct bin_position *at, *end; /* the bins that follow */
 	struct code_sample sample;
 	struct code_cursor *cursor;
-	uint32_t event, level, first_place;
+	uint32_t event, level, first_pair;
 	bool memory; /* of which samples may have a class */
 };
 
@@ -79,8 +79,7 @@ static void fill_sample(const struct trace *trace, const struct list *list,
 	sample->leaf = coded->leaf;
 	sample->context = coded->context;
 	sample->memory = 0;
-	sample->place =
-		coded->pair == CODE_MAX_PAIRS ? UINT32_MAX : list->first_place + coded->pair;
+	sample->pair = coded->pair == CODE_MAX_PAIRS ? UINT32_MAX : list->first_pair + coded->pair;
 	sample->again = coded->again;
 	if (list->memory)
 		take_memory(trace, sample);
@@ -155,7 +154,7 @@ static int open_lists(struct trace_walk *walk)
 		next = bin_positions_list_end(&walk->positions, position);
 		struct list *list = &walk->lists[walk->nr_lists];
 
-		list->first_place = walk->nr_lists * CODE_MAX_PAIRS;
+		list->first_pair = walk->nr_lists * CODE_MAX_PAIRS;
 		got = list_open(walk->trace, list, position, next);
 		if (got == 1)
 			walk->heap.entries[walk->heap.nr++] =
@@ -229,7 +228,7 @@ void trace_walk_free(struct trace_walk *walk)
 	free(walk);
 }
 
-uint32_t trace_walk_places(const struct trace_walk *walk)
+uint32_t trace_walk_pairs(const struct trace_walk *walk)
 {
 	return walk->nr_lists * CODE_MAX_PAIRS;
 }

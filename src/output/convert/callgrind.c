@@ -17,9 +17,9 @@
 /* The caller that is made up where a function is called and is also the first one of a stack. */
 #define ROOT (PATH_NONE - 1)
 
-/* Something that costs: a place itself, or calls from there to a function. */
+/* Something that costs: a line itself, or calls from there to a function. */
 struct cost {
-	uint32_t place;   /* PATH_NONE: in ROOT */
+	uint32_t name;    /* PATH_NONE: in ROOT */
 	uint32_t callee;  /* function; PATH_NONE: itself */
 	uint32_t weights; /* its number in callgrind.weights */
 };
@@ -65,10 +65,10 @@ static int grow(struct callgrind *callgrind)
 	return 0;
 }
 
-static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee,
+static int add_cost(struct callgrind *callgrind, uint32_t name, uint32_t callee,
                     const uint64_t *weights)
 {
-	uint64_t key = (uint64_t)place << 32 | callee;
+	uint64_t key = (uint64_t)name << 32 | callee;
 	uint32_t number = map64_number(&callgrind->cost_by_key, key);
 	uint64_t *sums;
 
@@ -76,7 +76,7 @@ static int add_cost(struct callgrind *callgrind, uint32_t place, uint32_t callee
 		if (number == UINT32_MAX || grow(callgrind))
 			return -ENOMEM;
 		callgrind->nr_costs++;
-		callgrind->costs[number] = (struct cost){place, callee, number};
+		callgrind->costs[number] = (struct cost){name, callee, number};
 		memset(&callgrind->weights[(size_t)number * callgrind->nr_events], 0,
 		       callgrind->nr_events * sizeof(*sums));
 	}
@@ -134,7 +134,7 @@ static int add_path(struct callgrind *callgrind, uint32_t path, const bool *call
 	if (caller == PATH_NONE && called[function])
 		err = add_cost(callgrind, PATH_NONE, function, total);
 	if (!err && caller != PATH_NONE && !callgrind->inner[path])
-		err = add_cost(callgrind, paths_place(paths, caller), function, total);
+		err = add_cost(callgrind, paths_leaf_name(paths, caller), function, total);
 	return err;
 }
 
@@ -143,9 +143,9 @@ static int add_self(struct callgrind *callgrind, uint32_t path, const uint64_t *
 	uint32_t nr = callgrind->nr_events;
 
 	memcpy(&callgrind->total[(size_t)path * nr], self, nr * sizeof(*self));
-	return is_zero(self, nr)
-	               ? 0
-	               : add_cost(callgrind, paths_place(&callgrind->paths, path), PATH_NONE, self);
+	return is_zero(self, nr) ? 0
+	                         : add_cost(callgrind, paths_leaf_name(&callgrind->paths, path),
+	                                    PATH_NONE, self);
 }
 
 /* Callers come before callees. */
@@ -174,7 +174,7 @@ static int sum_paths(struct callgrind *callgrind, const struct tally *tally)
 
 static uint32_t function_of(const struct paths *paths, const struct cost *cost)
 {
-	return cost->place == PATH_NONE ? ROOT : paths->names.names[cost->place].function;
+	return cost->name == PATH_NONE ? ROOT : paths->names.names[cost->name].function;
 }
 
 static int compare_costs(const void *a, const void *b, void *arg)
@@ -183,8 +183,8 @@ static int compare_costs(const void *a, const void *b, void *arg)
 	const struct cost *x = a, *y = b;
 	int order = ORDER(function_of(paths, x), function_of(paths, y));
 
-	/* The cost of a place itself comes before its calls. */
-	return order ?: ORDER(x->place, y->place) ?: ORDER(x->callee + 1, y->callee + 1);
+	/* The cost of a line itself comes before its calls. */
+	return order ?: ORDER(x->name, y->name) ?: ORDER(x->callee + 1, y->callee + 1);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static void print_weights(const struct callgrind *callgrind, const uint64_t *wei
 	putc('\n', callgrind->file);
 }
 
-/* The file that a function is said to be in: that of its first place in the trace. */
+/* The file that a function is said to be in: that of its first line in the trace. */
 static uint32_t file_of(const uint32_t *files, uint32_t function)
 {
 	return function != ROOT ? files[function] : 0;
@@ -245,11 +245,11 @@ static uint32_t file_of(const uint32_t *files, uint32_t function)
 
 static void print_cost(struct callgrind *callgrind, const struct cost *cost, const uint32_t *files)
 {
-	const struct frame_name *place =
-		cost->place == PATH_NONE ? NULL : &callgrind->paths.names.names[cost->place];
+	const struct frame_name *name =
+		cost->name == PATH_NONE ? NULL : &callgrind->paths.names.names[cost->name];
 	const uint64_t *weights = &callgrind->weights[(size_t)cost->weights * callgrind->nr_events];
 
-	print_string(callgrind, "fi", NAME_FILE, place ? place->file : 0);
+	print_string(callgrind, "fi", NAME_FILE, name ? name->file : 0);
 	if (cost->callee != PATH_NONE) {
 		print_string(callgrind, "cob", NAME_OBJECT,
 		             paths_name(&callgrind->paths, cost->callee)->module);
@@ -257,7 +257,7 @@ static void print_cost(struct callgrind *callgrind, const struct cost *cost, con
 		print_function(callgrind, "cfn", cost->callee);
 		fputs("calls=1 0\n", callgrind->file);
 	}
-	fprintf(callgrind->file, "%" PRIu32, place ? place->line : 0);
+	fprintf(callgrind->file, "%" PRIu32, name ? name->line : 0);
 	print_weights(callgrind, weights);
 }
 

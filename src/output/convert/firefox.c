@@ -4,7 +4,7 @@
  *
  *     samples.stack → stackTable (frame, prefix) → frameTable → funcTable → name, resource → lib
  *
- * Numbers of stacks are those of paths; of frames those of places. A function with lines of several
+ * Numbers of stacks are those of paths; of frames those of names. A function with lines of several
  * files is one in each: a frame's line is understood as one of its function's file. The strings are
  * the functions' names, then the modules', the source files', and the rest.
  */

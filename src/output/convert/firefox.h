@@ -22,8 +22,8 @@ struct firefox {
 	uint32_t *file_name; /* and the strings */
 	uint32_t nr_files;
 	struct map64 functions; /* numbers by name and file */
-	uint32_t *function_of;  /* for each place */
-	uint32_t *place_of;     /* for each function one of its places */
+	uint32_t *function_of;  /* for each name */
+	uint32_t *name_of;      /* for each function one of its names */
 	uint32_t *process_of;   /* see processes.h */
 	uint64_t start;         /* ns: time 0 */
 	bool time_event;        /* weights are ns */

@@ -50,7 +50,7 @@ static void put_number(struct firefox *firefox, uint32_t row)
 
 static void put_stack_frame(struct firefox *firefox, uint32_t row)
 {
-	json_number(&firefox->json, NULL, paths_place(firefox->paths, row));
+	json_number(&firefox->json, NULL, paths_leaf_name(firefox->paths, row));
 }
 
 static void put_stack_prefix(struct firefox *firefox, uint32_t row)
@@ -76,20 +76,20 @@ static void put_frame_category(struct firefox *firefox, uint32_t row)
 	                                            : CATEGORY_USER);
 }
 
-/* A place in the function. */
-static const struct frame_name *place_of(const struct firefox *firefox, uint32_t row)
+/* A name in the function. */
+static const struct frame_name *name_of(const struct firefox *firefox, uint32_t row)
 {
-	return &firefox->paths->names.names[firefox->place_of[row]];
+	return &firefox->paths->names.names[firefox->name_of[row]];
 }
 
 static void put_function_name(struct firefox *firefox, uint32_t row)
 {
-	json_number(&firefox->json, NULL, place_of(firefox, row)->function);
+	json_number(&firefox->json, NULL, name_of(firefox, row)->function);
 }
 
 static void put_function_resource(struct firefox *firefox, uint32_t row)
 {
-	uint32_t module = place_of(firefox, row)->module;
+	uint32_t module = name_of(firefox, row)->module;
 
 	json_int(&firefox->json, NULL, module ? (int64_t)map64_get(&firefox->libs, module) : -1);
 }
@@ -108,7 +108,7 @@ static void put_frame_line(struct firefox *firefox, uint32_t row)
 
 static void put_function_source(struct firefox *firefox, uint32_t row)
 {
-	uint32_t file = place_of(firefox, row)->file;
+	uint32_t file = name_of(firefox, row)->file;
 
 	json_known(&firefox->json, NULL, file, map64_get(&firefox->files, file));
 }
@@ -163,17 +163,17 @@ static int find_files(struct firefox *firefox)
 	return 0;
 }
 
-static int find_function(struct firefox *firefox, uint32_t place, uint32_t file)
+static int find_function(struct firefox *firefox, uint32_t name, uint32_t file)
 {
-	uint32_t function = firefox->paths->names.names[place].function;
+	uint32_t function = firefox->paths->names.names[name].function;
 	uint32_t nr = firefox->functions.nr;
 	uint32_t number = map64_number(&firefox->functions, (uint64_t)function << 32 | file);
 
 	if (number == UINT32_MAX)
 		return -ENOMEM;
 	if (number == nr)
-		firefox->place_of[number] = place;
-	firefox->function_of[place] = number;
+		firefox->name_of[number] = name;
+	firefox->function_of[name] = number;
 	return 0;
 }
 
@@ -184,18 +184,18 @@ static int find_functions(struct firefox *firefox)
 	int err = 0;
 
 	firefox->function_of = calloc((size_t)names->nr + 1, sizeof(*firefox->function_of));
-	firefox->place_of = calloc((size_t)names->nr + 1, sizeof(*firefox->place_of));
-	if (!files || !firefox->function_of || !firefox->place_of)
+	firefox->name_of = calloc((size_t)names->nr + 1, sizeof(*firefox->name_of));
+	if (!files || !firefox->function_of || !firefox->name_of)
 		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < names->nr; i++) {
-		const struct frame_name *place = &names->names[i];
+		const struct frame_name *name = &names->names[i];
 
-		if (!place->file)
+		if (!name->file)
 			continue;
-		files[place->function] = place->file;
-		err = find_function(firefox, i, place->file);
+		files[name->function] = name->file;
+		err = find_function(firefox, i, name->file);
 	}
-	/* A place without a line joins the function's entry of a place with a line. */
+	/* A name without a line joins the function's entry of a name with a line. */
 	for (uint32_t i = 0; !err && i < names->nr; i++)
 		if (!names->names[i].file)
 			err = find_function(firefox, i, files[names->names[i].function]);
@@ -368,5 +368,5 @@ void firefox_free_names(struct firefox *firefox)
 	free(firefox->lib_name);
 	free(firefox->file_name);
 	free(firefox->function_of);
-	free(firefox->place_of);
+	free(firefox->name_of);
 }

@@ -302,14 +302,14 @@ static void put_mappings(struct pprof *pprof)
 			put_mapping(pprof, i);
 }
 
-/* The lines of a place, innermost first; the last one is of its own function. */
-static size_t find_lines(struct pprof *pprof, const struct frame_name *place,
+/* The lines of a name, innermost first; the last one is of its own function. */
+static size_t find_lines(struct pprof *pprof, const struct frame_name *name,
                          Pprof__Line lines[TRACE_MAX_CHAIN])
 {
 	struct trace_source chain[TRACE_MAX_CHAIN];
-	size_t nr_sources = trace_inline_chain(pprof->trace, place->frame, chain);
+	size_t nr_sources = trace_inline_chain(pprof->trace, name->frame, chain);
 	const uint32_t *functions;
-	size_t nr = frame_names_chain(&pprof->names, place->frame, &functions);
+	size_t nr = frame_names_chain(&pprof->names, name->frame, &functions);
 
 	for (size_t i = 0; i < nr; i++) {
 		uint32_t file = nr_sources == nr ? chain[i].file : 0;
@@ -325,16 +325,16 @@ static size_t find_lines(struct pprof *pprof, const struct frame_name *place,
 
 static void put_location(struct pprof *pprof, uint32_t number)
 {
-	const struct frame_name *place = &pprof->paths.names.names[number];
+	const struct frame_name *name = &pprof->paths.names.names[number];
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
 	Pprof__Line lines[TRACE_MAX_CHAIN], *list[TRACE_MAX_CHAIN];
 
 	location.id = number + 1;
-	if (frame_module(place->frame) < pprof->nr_mappings)
-		location.mapping_id = pprof->mappings[frame_module(place->frame)].id;
-	location.address = frame_address(pprof->trace, place->frame);
-	location.n_line = find_lines(pprof, place, lines);
+	if (frame_module(name->frame) < pprof->nr_mappings)
+		location.mapping_id = pprof->mappings[frame_module(name->frame)].id;
+	location.address = frame_address(pprof->trace, name->frame);
+	location.n_line = find_lines(pprof, name, lines);
 	location.line = list;
 	for (size_t i = 0; i < location.n_line; i++)
 		list[i] = &lines[i];
@@ -362,7 +362,7 @@ static void find_labels(struct pprof *pprof)
 	}
 }
 
-/* The numbers of a path's places, leaf first. */
+/* The numbers of a path's names, leaf first. */
 static size_t find_locations(struct pprof *pprof, uint32_t path)
 {
 	size_t nr = 0;
@@ -376,7 +376,7 @@ static size_t find_locations(struct pprof *pprof, uint32_t path)
 			return 0;
 		}
 		pprof->locations = grown;
-		pprof->locations[nr++] = paths_place(&pprof->paths, path) + 1;
+		pprof->locations[nr++] = paths_leaf_name(&pprof->paths, path) + 1;
 	}
 	return nr;
 }

@@ -139,7 +139,7 @@ static int store_samples(struct spool *spool, uint32_t event)
 
 	if (!ahead)
 		return -errno;
-	err = path_tree_use_places(&spool->paths.tree, read_ahead_places(ahead));
+	err = path_tree_use_pairs(&spool->paths.tree, read_ahead_pairs(ahead));
 	while (got == 1 && !err) {
 		got = read_ahead_some(ahead, PATH_BATCH, &samples, &nr);
 		err = store_some(spool, samples, nr);

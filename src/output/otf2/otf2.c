@@ -185,11 +185,11 @@ static int archive_init(struct archive *archive)
 		archive->nr_counters = archive->spool->nr_counters;
 	archive->depths = paths_depths(archive->paths, &deepest);
 	archive->mpi = mpi_paths_functions(archive->paths);
-	archive->source_of_place =
-		calloc((size_t)archive->paths->names.nr + 1, sizeof(*archive->source_of_place));
+	archive->source_of_name =
+		calloc((size_t)archive->paths->names.nr + 1, sizeof(*archive->source_of_name));
 	archive->nr_events = calloc(archive->spool->nr_threads, sizeof(*archive->nr_events));
 	archive->nr_calls = calloc(archive->spool->nr_threads, sizeof(*archive->nr_calls));
-	if (!archive->depths || !archive->mpi || !archive->source_of_place || !archive->nr_events ||
+	if (!archive->depths || !archive->mpi || !archive->source_of_name || !archive->nr_events ||
 	    !archive->nr_calls || otf2_numbers_init(&archive->metrics, archive->nr_regions) ||
 	    otf2_numbers_init(&archive->mpi_windows, nr_comms) ||
 	    otf2_numbers_init(&archive->handles, nr_comms))
@@ -207,7 +207,7 @@ static void archive_fini(struct archive *archive)
 	free(archive->contexts);
 	free(archive->depths);
 	free(archive->mpi);
-	free(archive->source_of_place);
+	free(archive->source_of_name);
 	free(archive->nr_events);
 	free(archive->nr_calls);
 	otf2_numbers_fini(&archive->metrics);

@@ -29,9 +29,9 @@ struct archive {
 	struct conversion *conversion;
 	const struct trace *trace;
 	struct spool *spool;
-	const struct paths *paths;          /* the spool's */
-	uint32_t *depths, *source_of_place; /* by path, by place */
-	unsigned char *mpi;                 /* by function: it is one of MPI's */
+	const struct paths *paths;         /* the spool's */
+	uint32_t *depths, *source_of_name; /* by path, by name */
+	unsigned char *mpi;                /* by function: it is one of MPI's */
 	struct otf2_plan plan;
 	OTF2_Archive *otf2;
 	OTF2_GlobalDefWriter *definitions;

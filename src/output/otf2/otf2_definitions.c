@@ -194,15 +194,15 @@ static void write_locations_in_source(struct archive *archive)
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < paths->names.nr && !archive->err; i++) {
-		const struct frame_name *place = &paths->names.names[i];
+		const struct frame_name *name = &paths->names.names[i];
 
-		archive->source_of_place[i] = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
-		if (!place->file)
+		archive->source_of_name[i] = OTF2_UNDEFINED_SOURCE_CODE_LOCATION;
+		if (!name->file)
 			continue;
-		archive->source_of_place[i] = nr;
+		archive->source_of_name[i] = nr;
 		otf2_check(archive, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
 					    archive->definitions, nr++,
-					    otf2_find_string(archive, place->file), place->line));
+					    otf2_find_string(archive, name->file), name->line));
 	}
 }
 

@@ -185,31 +185,31 @@ static uint32_t find_context(struct path_tree *tree, uint32_t context)
 /* --- samples ---------------------------------------------------------------------------------- */
 
 /* NULL: it has none. 0 at the first of samples that are the same. */
-static uint32_t *place_of(const struct path_tree *tree, const struct trace_sample *sample)
+static uint32_t *pair_of(const struct path_tree *tree, const struct trace_sample *sample)
 {
-	uint32_t *place = sample->place < tree->nr_places ? &tree->places[sample->place] : NULL;
+	uint32_t *pair = sample->pair < tree->nr_pairs ? &tree->pairs[sample->pair] : NULL;
 
-	if (place && !sample->again)
-		*place = 0;
-	return place;
+	if (pair && !sample->again)
+		*pair = 0;
+	return pair;
 }
 
 /* known: the node, or PATH_NONE. */
 static uint32_t find_sample(struct path_tree *tree, const struct trace_sample *sample,
                             uint32_t known)
 {
-	uint32_t *place = place_of(tree, sample);
+	uint32_t *pair = pair_of(tree, sample);
 	uint32_t node = known;
 
-	if (node == PATH_NONE && place && *place)
-		return *place - 1;
+	if (node == PATH_NONE && pair && *pair)
+		return *pair - 1;
 	if (node == PATH_NONE) {
 		node = tree->flat ? 0 : find_context(tree, sample->context);
 		if (node != PATH_NONE)
 			node = find_frame(tree, node, sample->leaf, true);
 	}
-	if (place && node != PATH_NONE)
-		*place = node + 1;
+	if (pair && node != PATH_NONE)
+		*pair = node + 1;
 	return node;
 }
 
@@ -237,9 +237,9 @@ struct errand {
 static void announce(const struct path_tree *tree, const struct trace_sample *sample,
                      struct errand *errand)
 {
-	const uint32_t *place = place_of(tree, sample);
+	const uint32_t *pair = pair_of(tree, sample);
 
-	errand->node = place ? *place - 1 : PATH_NONE;
+	errand->node = pair ? *pair - 1 : PATH_NONE;
 	if (!errand->wanted)
 		return;
 	if (errand->node != PATH_NONE) {
@@ -362,7 +362,7 @@ int path_tree_find(struct path_tree *tree, const struct trace_sample *samples, u
 	for (unsigned i = 0; i < nr; i++) {
 		nodes[i] = PATH_NONE;
 		if (!errands[i].wanted) {
-			place_of(tree, &samples[i]);
+			pair_of(tree, &samples[i]);
 			continue;
 		}
 		nodes[i] = find_sample(tree, &samples[i], errands[i].node);
@@ -408,21 +408,21 @@ int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_
 	return 0;
 }
 
-int path_tree_use_places(struct path_tree *tree, uint32_t nr)
+int path_tree_use_pairs(struct path_tree *tree, uint32_t nr)
 {
-	free(tree->places);
-	tree->nr_places = nr;
-	tree->places = calloc(nr + 1UL, sizeof(*tree->places));
-	return tree->places ? 0 : -ENOMEM;
+	free(tree->pairs);
+	tree->nr_pairs = nr;
+	tree->pairs = calloc(nr + 1UL, sizeof(*tree->pairs));
+	return tree->pairs ? 0 : -ENOMEM;
 }
 
 void path_tree_settle(struct path_tree *tree)
 {
 	hash_slots_fini(&tree->children);
 	free(tree->context_nodes);
-	free(tree->places);
+	free(tree->pairs);
 	free(tree->chain);
-	tree->context_nodes = tree->places = NULL;
+	tree->context_nodes = tree->pairs = NULL;
 	tree->chain = NULL;
 }
 

@@ -40,8 +40,8 @@ struct path_tree {
 	bool whole;                 /* inlined functions have nodes at any depth */
 	struct hash_slots children; /* of nodes that are wide */
 	uint32_t *context_nodes;    /* by trace_node_number(): node + 1 */
-	uint32_t *places; /* node + 1 of the latest sample with a place, see trace_sample */
-	uint32_t nr_places;
+	uint32_t *pairs; /* node + 1 of the latest sample with a pair, see trace_sample */
+	uint32_t nr_pairs;
 	struct chain_link *chain; /* on the way up */
 };
 
@@ -55,10 +55,10 @@ void path_tree_settle(struct path_tree *tree);
 void path_tree_fini(struct path_tree *tree);
 
 /*
- * Announces that all samples of a walk come next, in its order, with `nr` different places. Returns
+ * Announces that all samples of a walk come next, in its order, with `nr` different pairs. Returns
  * 0 or -ENOMEM.
  */
-int path_tree_use_places(struct path_tree *tree, uint32_t nr);
+int path_tree_use_pairs(struct path_tree *tree, uint32_t nr);
 
 /*
  * Finds the nodes of up to PATH_BATCH samples. A sample outside of the selection gets PATH_NONE

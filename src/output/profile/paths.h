@@ -1,11 +1,12 @@
 /*
  * The call paths of a trace, each with a number: what formats with tables of stacks refer to.
  *
- *     sample → path: (path of the caller, place)
+ *     sample → path: (path of the caller, name)
  *
- * A place is the name of a function, of a line in one, or of an address, see frame_names.h. An
- * inlined function is a place like any other, called from where it was inlined. PATHS_BY_OUTERMOST
- * replaces it by the function that contains its code, PATHS_BY_ADDRESS by the address of the code.
+ * A name stands for a function, a line in one, or an address, see frame_names.h. An
+ * inlined function has names like any other and is called from where it was inlined.
+ * PATHS_BY_OUTERMOST replaces it by the function that contains its code, PATHS_BY_ADDRESS by the
+ * address of the code.
  *
  * They are the nodes of a path_tree, from 0 on without the root: a caller's path comes before its
  * callees'.
@@ -53,7 +54,7 @@ static inline uint32_t paths_caller(const struct paths *paths, uint32_t path)
 }
 
 /* Returns the number of the name at a path's leaf: an index of paths->names.names. */
-static inline uint32_t paths_place(const struct paths *paths, uint32_t path)
+static inline uint32_t paths_leaf_name(const struct paths *paths, uint32_t path)
 {
 	return paths->tree.nodes[path + 1].name;
 }
@@ -64,7 +65,7 @@ static inline uint32_t paths_place(const struct paths *paths, uint32_t path)
  */
 uint32_t *paths_depths(const struct paths *paths, uint32_t *deepest);
 
-/* Returns a name of the function: that of one of its places. */
+/* Returns one of the names of a function. */
 static inline const struct frame_name *paths_name(const struct paths *paths, uint32_t function)
 {
 	return &paths->names.names[paths->names.functions[function]];
@@ -86,7 +87,7 @@ static inline const char *paths_module(const struct paths *paths, uint32_t funct
 /* Returns the function at the leaf of a path. */
 static inline uint32_t paths_leaf(const struct paths *paths, uint32_t path)
 {
-	return paths->names.names[paths_place(paths, path)].function;
+	return paths->names.names[paths_leaf_name(paths, path)].function;
 }
 
 #endif

@@ -210,7 +210,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 
 static int add_all(struct builder *builder, struct read_ahead *ahead)
 {
-	int err = path_tree_use_places(&builder->tree, read_ahead_places(ahead)), got = 1;
+	int err = path_tree_use_pairs(&builder->tree, read_ahead_pairs(ahead)), got = 1;
 	struct batch batch;
 
 	while (got == 1 && !err) {

@@ -49,17 +49,17 @@ static uint32_t take_frame(struct paths *paths, struct frame_names *names, uint3
 	bool address = paths->names.keys == PATHS_BY_ADDRESS;
 
 	for (uint32_t i = 0; i < (address ? 1 : nr); i++) {
-		const struct frame_name *place = &paths->names.names[paths_place(paths, path)];
+		const struct frame_name *name = &paths->names.names[paths_leaf_name(paths, path)];
 
 		path = paths_caller(paths, path);
 		if (address) {
-			assert_int_equal(place->frame, frame);
+			assert_int_equal(name->frame, frame);
 			continue;
 		}
-		assert_int_equal(paths_name(paths, place->function)->symbol,
+		assert_int_equal(paths_name(paths, name->function)->symbol,
 		                 names->names[functions[nr - 1 - i]].symbol);
-		assert_int_equal(place->file, lines ? sources[i].file : 0);
-		assert_int_equal(place->line, lines ? sources[i].line : 0);
+		assert_int_equal(name->file, lines ? sources[i].file : 0);
+		assert_int_equal(name->line, lines ? sources[i].line : 0);
 	}
 	return path;
 }

@@ -67,7 +67,7 @@ static void check_sample(const struct trace_sample *got, const struct trace_samp
 	assert_int_equal(got->cpu, expected->cpu);
 	assert_int_equal(got->event, expected->event);
 	assert_int_equal(got->level, expected->level);
-	assert_int_equal(got->place, expected->place);
+	assert_int_equal(got->pair, expected->pair);
 	assert_int_equal(got->again, expected->again);
 }
 
@@ -82,7 +82,7 @@ static unsigned check_all(const struct trace *trace, int end)
 	int got;
 
 	assert_non_null(ahead);
-	assert_int_equal(read_ahead_places(ahead), trace_walk_places(walk));
+	assert_int_equal(read_ahead_pairs(ahead), trace_walk_pairs(walk));
 	do {
 		got = read_ahead_some(ahead, MOST, &samples, &some);
 		assert_true(some <= MOST);

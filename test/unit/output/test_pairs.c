@@ -6,12 +6,12 @@
 #include "output/profile/profile.h"
 #include "trace/trace_file.h"
 
-/* --- places ----------------------------------------------------------------------------------- */
+/* --- pairs ------------------------------------------------------------------------------------ */
 
 enum { NR_PATHS = 12, NR_LEAVES = 9 };
 
-/* Samples at few places, some of which come late. */
-static struct trace *few_places(struct world *w, size_t nr)
+/* Samples at few pairs, some of which come late. */
+static struct trace *few_pairs(struct world *w, size_t nr)
 {
 	uint64_t paths[NR_PATHS][8];
 
@@ -36,7 +36,7 @@ static struct trace *few_places(struct world *w, size_t nr)
 	return world_written(w);
 }
 
-static void the_same_place_means_the_same(void **state)
+static void the_same_pair_means_the_same(void **state)
 {
 	struct trace_walk *walk;
 	struct trace_sample sample, *latest;
@@ -46,21 +46,21 @@ static void the_same_place_means_the_same(void **state)
 
 	(void)state;
 	world_open(&w, 4 << 20);
-	trace = few_places(&w, 60000);
+	trace = few_pairs(&w, 60000);
 	walk = trace_walk_new(trace, TRACE_ALL_EVENTS);
-	latest = calloc(trace_walk_places(walk), sizeof(*latest));
+	latest = calloc(trace_walk_pairs(walk), sizeof(*latest));
 	for (; trace_walk_next(walk, &sample) == 1; nr++) {
-		if (sample.place == UINT32_MAX)
+		if (sample.pair == UINT32_MAX)
 			continue;
-		assert_true(sample.place < trace_walk_places(walk));
+		assert_true(sample.pair < trace_walk_pairs(walk));
 		if (sample.again) {
-			assert_int_equal(latest[sample.place].event, sample.event);
-			assert_true(latest[sample.place].leaf == sample.leaf);
-			assert_int_equal(latest[sample.place].context, sample.context);
-			assert_int_equal(latest[sample.place].memory, sample.memory);
+			assert_int_equal(latest[sample.pair].event, sample.event);
+			assert_true(latest[sample.pair].leaf == sample.leaf);
+			assert_int_equal(latest[sample.pair].context, sample.context);
+			assert_int_equal(latest[sample.pair].memory, sample.memory);
 			again++;
 		}
-		latest[sample.place] = sample;
+		latest[sample.pair] = sample;
 	}
 	assert_true(again > nr / 8);
 	free(latest);
@@ -96,7 +96,7 @@ static void without_order_samples_come_list_after_list(void **state)
 
 	(void)state;
 	world_open(&w, 4 << 20);
-	trace = few_places(&w, 10000);
+	trace = few_pairs(&w, 10000);
 	assert_true(turns_of(trace_walk_new(trace, TRACE_ALL_EVENTS), in_turns) > 1000);
 	assert_true(turns_of(trace_walk_unordered(trace, TRACE_ALL_EVENTS), unordered) < 100);
 	assert_int_equal(unordered[0], 10000);
@@ -140,7 +140,7 @@ static void check_window(const struct trace *trace, uint64_t from, uint64_t to, 
 	profile_free(profile);
 }
 
-/* What is left out may be the first that tells a place, or come between two that count. */
+/* What is left out may be the first that tells a pair, or come between two that count. */
 static void parts_of_a_run_are_told_apart(void **state)
 {
 	struct trace *trace;
@@ -148,7 +148,7 @@ static void parts_of_a_run_are_told_apart(void **state)
 
 	(void)state;
 	world_open(&w, 1 << 16);
-	trace = few_places(&w, 4000);
+	trace = few_pairs(&w, 4000);
 	for (unsigned i = 0; i < ROUNDS(40); i++) {
 		uint64_t from = (10000 + rnd(&w, 4000) * 300) << TIME_SHIFT;
 		uint64_t to = from + ((rnd(&w, 1000) * 300) << TIME_SHIFT);
@@ -260,7 +260,7 @@ static void frames_of_a_piece_are_alike(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_same_place_means_the_same),
+		cmocka_unit_test(the_same_pair_means_the_same),
 		cmocka_unit_test(without_order_samples_come_list_after_list),
 		cmocka_unit_test(parts_of_a_run_are_told_apart),
 		cmocka_unit_test(frames_of_a_piece_are_alike),
