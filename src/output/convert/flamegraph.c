@@ -30,7 +30,7 @@ struct flame {
 	const struct trace *trace;
 	const struct profile *profile;
 	FILE *file;
-	struct path_node *nodes; /* that are drawn; a command's root has its class for a name */
+	struct path_node *nodes; /* that are drawn; a command's root has its subset for a name */
 	uint64_t *self;
 	uint32_t nr;
 	size_t most;            /* nodes at once so far */
@@ -100,15 +100,15 @@ static int drop_small(struct flame *flame)
 	return err;
 }
 
-static int add_class(struct flame *flame, struct profile_trees *trees, uint32_t class)
+static int add_subset(struct flame *flame, struct profile_trees *trees, uint32_t subset)
 {
 	uint32_t root = flame->nr;
-	int err = profile_trees_make(trees, class);
+	int err = profile_trees_make(trees, subset);
 
 	if (!err)
 		err = add_large(flame, trees->nodes, trees->self, trees->nr);
 	if (!err && flame->nr > root)
-		flame->nodes[root].name = class & PATH_MAX_NAME;
+		flame->nodes[root].name = subset & PATH_MAX_NAME;
 	return err ? err : drop_small(flame);
 }
 
@@ -119,9 +119,9 @@ static int collect(struct flame *flame)
 	int err = profile_trees_init(&trees, profile);
 
 	flame->least = profile->total / LEAST_PART;
-	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
-		if (profile->classes[i].weight)
-			err = add_class(flame, &trees, i);
+	for (uint32_t i = 0; i < profile->nr_subsets && !err; i++)
+		if (profile->subsets[i].weight)
+			err = add_subset(flame, &trees, i);
 	profile_trees_fini(&trees);
 	return err;
 }
@@ -269,7 +269,7 @@ static void print_node(const struct flame *flame, uint32_t number)
 	};
 
 	if (node->parent == PROFILE_NONE) {
-		box.name = trace_command_name(flame->trace, profile->classes[node->name].comm);
+		box.name = trace_command_name(flame->trace, profile->subsets[node->name].comm);
 	} else {
 		uint64_t frame = profile->names.names[node->name].frame;
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));

@@ -59,10 +59,10 @@ static int print_path(struct folding *folding, uint32_t comm, uint32_t leaf)
 	return 0;
 }
 
-static int print_class(struct folding *folding, uint32_t class)
+static int print_subset(struct folding *folding, uint32_t subset)
 {
-	uint32_t comm = folding->profile->classes[class].comm;
-	int err = profile_trees_make(&folding->trees, class);
+	uint32_t comm = folding->profile->subsets[subset].comm;
+	int err = profile_trees_make(&folding->trees, subset);
 
 	for (uint32_t i = 0; i < folding->trees.nr && !err; i++)
 		if (folding->trees.self[i])
@@ -75,9 +75,9 @@ static int print_profile(struct folding *folding)
 	const struct profile *profile = folding->profile;
 	int err = profile_trees_init(&folding->trees, profile);
 
-	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
-		if (profile->classes[i].weight)
-			err = print_class(folding, i);
+	for (uint32_t i = 0; i < profile->nr_subsets && !err; i++)
+		if (profile->subsets[i].weight)
+			err = print_subset(folding, i);
 	for (uint32_t i = 0; i < profile->nr_unsampled && !err; i++) {
 		const struct profile_unsampled *unsampled = &profile->unsampled[i];
 

@@ -13,24 +13,24 @@ static int builder_init(struct builder *builder, struct profile *profile)
 
 	builder->profile = profile;
 	builder->nr_threads = trace_nr(trace, TRACE_THREADS) + 1;
-	builder->one_class = !(profile->config.keys & PROFILE_CLASS_KEYS);
+	builder->one_subset = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
 	if (path_tree_init(&builder->tree, &profile->names, true) ||
 	    error_bars_init(&builder->bars, trace, profile->config.event) || !builder->by_thread)
 		return -ENOMEM;
 	builder->tree.flat =
 		profile->config.self_alone || !(profile->config.keys & PROFILE_NAME_KEYS);
-	return builder_init_classes(builder);
+	return builder_init_subsets(builder);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Frees the lookup tables of nodes, rows and classes, before more memory is needed. */
+/* Frees the lookup tables of nodes, rows and subsets, before more memory is needed. */
 static void builder_forget(struct builder *builder)
 {
 	path_tree_settle(&builder->tree);
 	hash_slots_fini(&builder->rows);
-	hash_slots_fini(&builder->classes);
+	hash_slots_fini(&builder->subsets);
 }
 
 static void tell_errors(struct builder *builder)
@@ -125,7 +125,7 @@ void profile_free(struct profile *profile)
 		return;
 	frame_names_fini(&profile->names);
 	map64_fini(&profile->carried);
-	free(profile->classes);
+	free(profile->subsets);
 	free(profile->rows);
 	free(profile->nodes);
 	free(profile->self);

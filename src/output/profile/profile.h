@@ -1,13 +1,13 @@
 /*
  * A profile: the samples of one event added up, by function and by call path.
  *
- *     sample → class (thread, command, CPU: as asked for)
- *            → node: a call path, in one tree for all classes
- *            → sum: (node, class)     what the class spent there
- *            → row: (class, name)     what it spent in the function itself
+ *     sample → subset (thread, command, CPU: as asked for)
+ *            → node: a call path, in one tree for all subsets
+ *            → sum: (node, subset)     what the subset spent there
+ *            → row: (subset, name)     what it spent in the function itself
  *
- * So what only called is held once, however many classes there are; the trees and totals of one
- * class are made of its sums when they are looked at, see profile_trees.h.
+ * So what only called is held once, however many subsets there are; the trees and totals of one
+ * subset are made of its sums when they are looked at, see profile_trees.h.
  *
  * Weights are in the event's unit; a sample stands for its period times 2^floor of them.
  * Errors of rows: see error_bars.h.
@@ -43,7 +43,7 @@ enum profile_keys {
 #define PROFILE_NAME_KEYS \
 	(PROFILE_BY_SYMBOL | PROFILE_BY_MODULE | PROFILE_BY_FILE | PROFILE_BY_LINE)
 
-/* The keys that tell classes apart. */
+/* The keys that tell subsets apart. */
 #define PROFILE_CLASS_KEYS                                                           \
 	(PROFILE_BY_THREAD | PROFILE_BY_PROCESS | PROFILE_BY_COMM | PROFILE_BY_CPU | \
 	 PROFILE_MEMORY_KEYS)
@@ -70,7 +70,7 @@ struct profile_config {
  */
 #define PROFILE_NR_BUCKETS 8
 
-struct profile_class {
+struct profile_subset {
 	uint32_t thread, cpu; /* PROFILE_NONE where they make no difference */
 	uint32_t process;     /* the same: see processes.h */
 	uint32_t comm;        /* string; 0 where it makes no difference */
@@ -79,17 +79,17 @@ struct profile_class {
 };
 
 struct profile_row {
-	uint32_t class, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
+	uint32_t subset, name; /* name: PROFILE_NONE: not sampled, see profile_unsampled */
 	uint64_t self;
 	uint64_t samples;
 	double variance;                     /* of self */
 	uint8_t buckets[PROFILE_NR_BUCKETS]; /* of samples; full ones are in profile.carried */
 };
 
-/* The weight of a class in a node. */
+/* The weight of a subset in a node. */
 struct profile_sum {
 	uint32_t node;
-	uint32_t row; /* one of the class's: of the node's function, unless in a view */
+	uint32_t row; /* one of the subset's: of the node's function, unless in a view */
 	uint64_t self;
 };
 
@@ -138,16 +138,16 @@ struct profile {
 	const struct trace *trace;
 	struct profile_config config;
 	struct frame_names names;
-	struct profile_class *classes;
+	struct profile_subset *subsets;
 	struct profile_row *rows;
 	struct path_node *nodes;
 	uint64_t *self; /* by node: 0 where there are sums */
-	/* In order of arrival. NULL: there is one class, and the sums are those of the nodes. */
+	/* In order of arrival. NULL: there is one subset, and the sums are those of the nodes. */
 	struct profile_sum *sums;
 	struct profile_unsampled *unsampled;
 	struct profile_scaled *scaled;
 	double *factors; /* of weights, by thread; NULL: all are 1 */
-	uint32_t nr_classes, nr_rows, nr_nodes, nr_sums, nr_unsampled, nr_scaled;
+	uint32_t nr_subsets, nr_rows, nr_nodes, nr_sums, nr_unsampled, nr_scaled;
 	struct profile_count_table row_counts, counts; /* counts: by sum, else by node */
 	uint32_t weighed_by;           /* the counter that weights are of, + 1; 0: of the event */
 	uint64_t counted[COUNTER_MAX]; /* in all rows */

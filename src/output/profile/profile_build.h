@@ -6,7 +6,7 @@
 #include "output/profile/profile.h"
 
 /*
- * Sums by node and class. The number of a node's first one, + 1, is kept apart from them, by node
+ * Sums by node and subset. The number of a node's first one, + 1, is kept apart from them, by node
  * (0: none), for most have no more.
  */
 struct sum_table {
@@ -18,11 +18,11 @@ struct sum_table {
 struct builder {
 	struct profile *profile;
 	struct path_tree tree;
-	uint32_t classes_room, rows_room;
-	struct hash_slots rows, classes; /* rows: by class and name */
+	uint32_t subsets_room, rows_room;
+	struct hash_slots rows, subsets; /* rows: by subset and name */
 	struct sum_table sums;
-	uint32_t last_thread, last_cpu, last_memory, last_class; /* the last sample's */
-	bool one_class;                                          /* all samples are of the same */
+	uint32_t last_thread, last_cpu, last_memory, last_subset; /* the last sample's */
+	bool one_subset;                                          /* all samples are of the same */
 	struct error_bars bars;
 	struct tick_sizes {
 		uint64_t tick, nr; /* the latest tick, and its samples so far */
@@ -38,35 +38,35 @@ struct builder {
 };
 
 /* Finds what stands for threads and processes. 0 or -ENOMEM. */
-int builder_init_classes(struct builder *builder);
-/* The class of a sample; PROFILE_NONE: no memory. */
-uint32_t builder_class(struct builder *builder, const struct trace_sample *sample);
+int builder_init_subsets(struct builder *builder);
+/* The subset of a sample; PROFILE_NONE: no memory. */
+uint32_t builder_subset(struct builder *builder, const struct trace_sample *sample);
 
 /* Adds all samples of the event that count. 0, -ENOMEM, -EBADMSG. */
 int builder_add_samples(struct builder *builder);
 
 /* All of these: PROFILE_NONE: no memory. */
-uint32_t builder_add_class(struct builder *builder);
-uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name);
-/* The row of a name in a class, new where there is none yet. */
-uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name);
+uint32_t builder_add_subset(struct builder *builder);
+uint32_t builder_add_row(struct builder *builder, uint32_t subset, uint32_t name);
+/* The row of a name in a subset, new where there is none yet. */
+uint32_t builder_row(struct builder *builder, uint32_t subset, uint32_t name);
 
 /* Asks for the memory that sum_table_guess() will need. */
-void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class);
+void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t subset);
 /*
- * Returns the probable number of the sum of a node and a class, or PROFILE_NONE, and prefetches the
- * sum.
+ * Returns the probable number of the sum of a node and a subset, or PROFILE_NONE, and prefetches
+ * the sum.
  */
 uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, uint32_t node,
-                         uint32_t class);
-/* The number of the sum of a node and a class; PROFILE_NONE: there is none yet. */
+                         uint32_t subset);
+/* The number of the sum of a node and a subset; PROFILE_NONE: there is none yet. */
 uint32_t sum_table_find(const struct sum_table *table, const uint64_t *firsts,
-                        const struct profile_row *rows, uint32_t node, uint32_t class,
+                        const struct profile_row *rows, uint32_t node, uint32_t subset,
                         uint32_t guess);
-/* A new one, for the class of a row; PROFILE_NONE: no memory. */
+/* A new one, for the subset of a row; PROFILE_NONE: no memory. */
 uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
                        uint32_t node, uint32_t row);
-/* Adds to that of a node and the class of a row, be it a new one; its number, or PROFILE_NONE. */
+/* Adds to that of a node and the subset of a row, be it a new one; its number, or PROFILE_NONE. */
 uint32_t sum_table_weigh(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
                          uint32_t node, uint32_t row, uint64_t weight);
 /* Lets a profile have them, whose own `self` knew the first ones, and knows none then. */
@@ -86,7 +86,7 @@ int profile_carry(struct profile *profile, uint32_t row, unsigned bucket);
 
 /* Adds up what is below every node; parents come before their children. */
 void profile_sum_nodes(struct path_node *nodes, const uint64_t *self, uint32_t nr);
-/* Lets sums that are of one class alone be what nodes have. 0 or -ENOMEM. */
+/* Lets sums that are of one subset alone be what nodes have. 0 or -ENOMEM. */
 int profile_settle_sums(struct profile *profile);
 
 /*

@@ -108,17 +108,17 @@ void profile_weigh_by(struct profile *profile, uint32_t counter)
 	if (!profile->sums)
 		profile_weigh_nodes(profile, profile->nodes, profile->self, profile->nr_nodes,
 		                    &profile->counts);
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		profile->classes[i].weight = 0;
+	for (uint32_t i = 0; i < profile->nr_subsets; i++)
+		profile->subsets[i].weight = 0;
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
 		const struct profile_counts *counts = profile_counts_of(&profile->row_counts, i);
 
 		profile->rows[i].self = scaled(scale, counts->self[at]);
 		profile->rows[i].variance = 0;
-		profile->classes[profile->rows[i].class].weight += counts->self[at];
+		profile->subsets[profile->rows[i].subset].weight += counts->self[at];
 	}
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		profile->classes[i].weight = scaled(scale, profile->classes[i].weight);
+	for (uint32_t i = 0; i < profile->nr_subsets; i++)
+		profile->subsets[i].weight = scaled(scale, profile->subsets[i].weight);
 	profile->sampled = profile->total = scaled(scale, profile->counted[at]);
 	profile->nr_unsampled = 0;
 }

@@ -32,14 +32,14 @@ const char *profile_unsampled_in(const struct trace *trace)
 static int add_unsampled(struct builder *builder, const struct profile_unsampled *unsampled)
 {
 	struct profile *profile = builder->profile;
-	uint32_t class = builder_add_class(builder), row;
+	uint32_t subset = builder_add_subset(builder), row;
 
-	row = class == PROFILE_NONE ? class : builder_add_row(builder, class, PROFILE_NONE);
+	row = subset == PROFILE_NONE ? subset : builder_add_row(builder, subset, PROFILE_NONE);
 	if (row == PROFILE_NONE)
 		return -ENOMEM;
-	profile->classes[class].thread = profile->classes[class].cpu = PROFILE_NONE;
-	profile->classes[class].process = PROFILE_NONE;
-	profile->classes[class].comm = unsampled->comm;
+	profile->subsets[subset].thread = profile->subsets[subset].cpu = PROFILE_NONE;
+	profile->subsets[subset].process = PROFILE_NONE;
+	profile->subsets[subset].comm = unsampled->comm;
 	profile->rows[row].self = unsampled->exact - unsampled->sampled;
 	profile->total += profile->rows[row].self;
 	profile->unsampled[profile->nr_unsampled] = *unsampled;

@@ -3,15 +3,15 @@
 
 #include "base/large_array.h"
 
-uint32_t builder_add_class(struct builder *builder)
+uint32_t builder_add_subset(struct builder *builder)
 {
 	struct profile *profile = builder->profile;
 
-	return large_array_add((void **)&profile->classes, &profile->nr_classes,
-	                       &builder->classes_room, sizeof(*profile->classes));
+	return large_array_add((void **)&profile->subsets, &profile->nr_subsets,
+	                       &builder->subsets_room, sizeof(*profile->subsets));
 }
 
-uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
+uint32_t builder_add_row(struct builder *builder, uint32_t subset, uint32_t name)
 {
 	struct profile *profile = builder->profile;
 	uint32_t row = large_array_add((void **)&profile->rows, &profile->nr_rows,
@@ -19,12 +19,12 @@ uint32_t builder_add_row(struct builder *builder, uint32_t class, uint32_t name)
 
 	if (row == PROFILE_NONE)
 		return PROFILE_NONE;
-	profile->rows[row].class = class;
+	profile->rows[row].subset = subset;
 	profile->rows[row].name = name;
 	return row;
 }
 
-/* With a single class, the number of a row is the number of its name. */
+/* With a single subset, the number of a row is the number of its name. */
 static uint32_t only_row(struct builder *builder, uint32_t name)
 {
 	while (name >= builder->profile->nr_rows)
@@ -33,28 +33,28 @@ static uint32_t only_row(struct builder *builder, uint32_t name)
 	return name;
 }
 
-static uint32_t find_row(const struct builder *builder, uint32_t class, uint32_t name)
+static uint32_t find_row(const struct builder *builder, uint32_t subset, uint32_t name)
 {
 	const struct hash_slots *table = &builder->rows;
 	const struct profile_row *rows = builder->profile->rows;
-	const struct hash_slot *slot = hash_slots_first(table, node_hash(class, name));
+	const struct hash_slot *slot = hash_slots_first(table, node_hash(subset, name));
 
-	while (slot && (rows[slot->node - 1].class != class || rows[slot->node - 1].name != name))
+	while (slot && (rows[slot->node - 1].subset != subset || rows[slot->node - 1].name != name))
 		slot = hash_slots_next(table, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
 
-uint32_t builder_row(struct builder *builder, uint32_t class, uint32_t name)
+uint32_t builder_row(struct builder *builder, uint32_t subset, uint32_t name)
 {
 	uint32_t row;
 
-	if (builder->one_class)
+	if (builder->one_subset)
 		return only_row(builder, name);
-	row = find_row(builder, class, name);
+	row = find_row(builder, subset, name);
 	if (row != PROFILE_NONE)
 		return row;
-	row = builder_add_row(builder, class, name);
-	if (row != PROFILE_NONE && hash_slots_put(&builder->rows, row, node_hash(class, name)))
+	row = builder_add_row(builder, subset, name);
+	if (row != PROFILE_NONE && hash_slots_put(&builder->rows, row, node_hash(subset, name)))
 		return PROFILE_NONE;
 	return row;
 }

@@ -15,8 +15,8 @@ static uint32_t clamped(uint32_t number, uint32_t nr)
 /* Where a sample belongs. */
 struct target {
 	uint32_t node; /* PROFILE_NONE: nowhere, it does not count */
-	uint32_t class;
-	uint32_t sum; /* PROFILE_NONE: all samples are of one class */
+	uint32_t subset;
+	uint32_t sum; /* PROFILE_NONE: all samples are of one subset */
 	uint32_t row;
 };
 
@@ -60,7 +60,7 @@ static int add_sample(struct builder *builder, const struct trace_sample *sample
 		builder->sums.sums[target->sum].self += weight;
 	else
 		builder->tree.self[target->node] += weight;
-	profile->classes[target->class].weight += weight;
+	profile->subsets[target->subset].weight += weight;
 	row->self += weight;
 	row->samples++;
 	if (!++row->buckets[bucket] && profile_carry(profile, target->row, bucket))
@@ -91,19 +91,19 @@ struct batch {
 	unsigned nr;
 };
 
-/* Most samples are of the class of the last. */
-static uint32_t class_of(struct builder *builder, const struct trace_sample *sample)
+/* Most samples are of the subset of the last. */
+static uint32_t subset_of(struct builder *builder, const struct trace_sample *sample)
 {
-	if (builder->one_class && builder->profile->nr_classes)
+	if (builder->one_subset && builder->profile->nr_subsets)
 		return 0;
 	if (sample->thread == builder->last_thread && sample->cpu == builder->last_cpu &&
-	    sample->memory == builder->last_memory && builder->profile->nr_classes)
-		return builder->last_class;
+	    sample->memory == builder->last_memory && builder->profile->nr_subsets)
+		return builder->last_subset;
 	builder->last_thread = sample->thread;
 	builder->last_cpu = sample->cpu;
 	builder->last_memory = sample->memory;
-	builder->last_class = builder_class(builder, sample);
-	return builder->last_class;
+	builder->last_subset = builder_subset(builder, sample);
+	return builder->last_subset;
 }
 
 static int find_targets(struct builder *builder, struct batch *batch)
@@ -118,8 +118,8 @@ static int find_targets(struct builder *builder, struct batch *batch)
 		target->node = nodes[i];
 		if (target->node == PROFILE_NONE)
 			continue;
-		target->class = class_of(builder, &batch->samples[i]);
-		if (target->class == PROFILE_NONE)
+		target->subset = subset_of(builder, &batch->samples[i]);
+		if (target->subset == PROFILE_NONE)
 			err = -ENOMEM;
 		__builtin_prefetch(&builder->tree.self[target->node]);
 	}
@@ -134,12 +134,12 @@ static int find_sum(struct builder *builder, struct target *target)
 	uint32_t name = builder->tree.nodes[target->node].name;
 
 	target->sum = sum_table_find(sums, builder->tree.self, profile->rows, target->node,
-	                             target->class, target->sum);
+	                             target->subset, target->sum);
 	if (target->sum != PROFILE_NONE) {
 		target->row = sums->sums[target->sum].row;
 		return 0;
 	}
-	target->row = builder_row(builder, target->class, name);
+	target->row = builder_row(builder, target->subset, name);
 	if (target->row != PROFILE_NONE)
 		target->sum = sum_table_add(sums, builder->tree.self, profile->rows, target->node,
 		                            target->row);
@@ -148,10 +148,10 @@ static int find_sum(struct builder *builder, struct target *target)
 
 static int find_row(struct builder *builder, struct target *target)
 {
-	if (!builder->one_class)
+	if (!builder->one_subset)
 		return find_sum(builder, target);
 	target->sum = PROFILE_NONE;
-	target->row = builder_row(builder, target->class, builder->tree.nodes[target->node].name);
+	target->row = builder_row(builder, target->subset, builder->tree.nodes[target->node].name);
 	return target->row == PROFILE_NONE ? -ENOMEM : 0;
 }
 
@@ -164,11 +164,11 @@ static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 
 	for (unsigned i = 0; i < batch->nr; i++)
 		if (targets[i].node != PROFILE_NONE)
-			sum_table_prefetch(sums, targets[i].node, targets[i].class);
+			sum_table_prefetch(sums, targets[i].node, targets[i].subset);
 	for (unsigned i = 0; i < batch->nr; i++)
 		if (targets[i].node != PROFILE_NONE)
 			targets[i].sum = sum_table_guess(sums, builder->tree.self, targets[i].node,
-			                                 targets[i].class);
+			                                 targets[i].subset);
 	for (unsigned i = 0; i < batch->nr; i++) {
 		if (targets[i].node == PROFILE_NONE)
 			continue;
@@ -176,7 +176,7 @@ static void look_ahead_rows(const struct builder *builder, struct batch *batch)
 			__builtin_prefetch(&profile->rows[sums->sums[targets[i].sum].row]);
 		else
 			hash_slots_prefetch(&builder->rows,
-			                    node_hash(targets[i].class,
+			                    node_hash(targets[i].subset,
 			                              builder->tree.nodes[targets[i].node].name));
 	}
 }
@@ -187,7 +187,7 @@ static int batch_add(struct builder *builder, struct batch *batch)
 	struct target *targets = batch->targets;
 	int err = find_targets(builder, batch);
 
-	if (!err && !builder->one_class)
+	if (!err && !builder->one_subset)
 		look_ahead_rows(builder, batch);
 	for (unsigned i = 0; i < batch->nr && !err; i++) {
 		if (targets[i].node == PROFILE_NONE)

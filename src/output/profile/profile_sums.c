@@ -1,19 +1,19 @@
-/* Sums of weights by class and node of a profile's tree. */
+/* Sums of weights by subset and node of a profile's tree. */
 #include "output/profile/profile_build.h"
 
 #include "base/large_array.h"
 
 #include <stdlib.h>
 
-void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t class)
+void sum_table_prefetch(const struct sum_table *table, uint32_t node, uint32_t subset)
 {
-	hash_slots_prefetch(&table->more, node_hash(node, class));
+	hash_slots_prefetch(&table->more, node_hash(node, subset));
 }
 
 uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, uint32_t node,
-                         uint32_t class)
+                         uint32_t subset)
 {
-	const struct hash_slot *slot = hash_slots_first(&table->more, node_hash(node, class));
+	const struct hash_slot *slot = hash_slots_first(&table->more, node_hash(node, subset));
 	uint32_t sum = slot ? slot->node - 1 : (uint32_t)firsts[node] - 1;
 
 	if (sum != PROFILE_NONE)
@@ -22,24 +22,24 @@ uint32_t sum_table_guess(const struct sum_table *table, const uint64_t *firsts, 
 }
 
 static bool is_of(const struct sum_table *table, const struct profile_row *rows, uint32_t sum,
-                  uint32_t node, uint32_t class)
+                  uint32_t node, uint32_t subset)
 {
-	return table->sums[sum].node == node && rows[table->sums[sum].row].class == class;
+	return table->sums[sum].node == node && rows[table->sums[sum].row].subset == subset;
 }
 
 uint32_t sum_table_find(const struct sum_table *table, const uint64_t *firsts,
-                        const struct profile_row *rows, uint32_t node, uint32_t class,
+                        const struct profile_row *rows, uint32_t node, uint32_t subset,
                         uint32_t guess)
 {
 	uint32_t first = (uint32_t)firsts[node] - 1;
 	const struct hash_slot *slot;
 
-	if (guess != PROFILE_NONE && is_of(table, rows, guess, node, class))
+	if (guess != PROFILE_NONE && is_of(table, rows, guess, node, subset))
 		return guess;
-	if (first == PROFILE_NONE || is_of(table, rows, first, node, class))
+	if (first == PROFILE_NONE || is_of(table, rows, first, node, subset))
 		return first;
-	slot = hash_slots_first(&table->more, node_hash(node, class));
-	while (slot && !is_of(table, rows, slot->node - 1, node, class))
+	slot = hash_slots_first(&table->more, node_hash(node, subset));
+	while (slot && !is_of(table, rows, slot->node - 1, node, subset))
 		slot = hash_slots_next(&table->more, slot);
 	return slot ? slot->node - 1 : PROFILE_NONE;
 }
@@ -55,7 +55,7 @@ uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct p
 	table->sums[number] = (struct profile_sum){.node = node, .row = row};
 	if (!firsts[node])
 		firsts[node] = number + 1;
-	else if (hash_slots_put(&table->more, number, node_hash(node, rows[row].class)))
+	else if (hash_slots_put(&table->more, number, node_hash(node, rows[row].subset)))
 		return PROFILE_NONE;
 	return number;
 }
@@ -63,7 +63,7 @@ uint32_t sum_table_add(struct sum_table *table, uint64_t *firsts, const struct p
 uint32_t sum_table_weigh(struct sum_table *table, uint64_t *firsts, const struct profile_row *rows,
                          uint32_t node, uint32_t row, uint64_t weight)
 {
-	uint32_t number = sum_table_find(table, firsts, rows, node, rows[row].class, PROFILE_NONE);
+	uint32_t number = sum_table_find(table, firsts, rows, node, rows[row].subset, PROFILE_NONE);
 
 	if (number == PROFILE_NONE)
 		number = sum_table_add(table, firsts, rows, node, row);
@@ -89,7 +89,8 @@ void sum_table_fini(struct sum_table *table)
 	*table = (struct sum_table){0};
 }
 
-/* --- one class alone -------------------------------------------------------------------------- */
+/* --- one subset alone --------------------------------------------------------------------------
+ */
 
 static int settle_counts(struct profile *profile)
 {
@@ -110,7 +111,7 @@ int profile_settle_sums(struct profile *profile)
 {
 	int err;
 
-	if (!profile->sums || profile->nr_classes > 1)
+	if (!profile->sums || profile->nr_subsets > 1)
 		return 0;
 	err = settle_counts(profile);
 	for (uint32_t i = 0; i < profile->nr_sums; i++)

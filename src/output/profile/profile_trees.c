@@ -5,23 +5,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static uint32_t sum_class(const struct profile *profile, uint32_t sum)
+static uint32_t sum_subset(const struct profile *profile, uint32_t sum)
 {
-	return profile->rows[profile->sums[sum].row].class;
+	return profile->rows[profile->sums[sum].row].subset;
 }
 
-/* Sorts the sums by class. The sums of a class stay in the order in which they came. */
+/* Sorts the sums by subset. The sums of a subset stay in the order in which they came. */
 static void sort_sums(struct profile_trees *trees)
 {
 	const struct profile *profile = trees->profile;
 	uint32_t *start = trees->start;
 
 	for (uint32_t i = 0; i < profile->nr_sums; i++)
-		start[sum_class(profile, i) + 2]++;
-	for (uint32_t i = 2; i < profile->nr_classes + 2; i++)
+		start[sum_subset(profile, i) + 2]++;
+	for (uint32_t i = 2; i < profile->nr_subsets + 2; i++)
 		start[i] += start[i - 1];
 	for (uint32_t i = 0; i < profile->nr_sums; i++)
-		trees->order[start[sum_class(profile, i) + 1]++] = i;
+		trees->order[start[sum_subset(profile, i) + 1]++] = i;
 }
 
 int profile_trees_init(struct profile_trees *trees, const struct profile *profile)
@@ -35,7 +35,7 @@ int profile_trees_init(struct profile_trees *trees, const struct profile *profil
 		return 0;
 	}
 	trees->order = calloc(profile->nr_sums + 1UL, sizeof(*trees->order));
-	trees->start = calloc(profile->nr_classes + 2UL, sizeof(*trees->start));
+	trees->start = calloc(profile->nr_subsets + 2UL, sizeof(*trees->start));
 	trees->at = calloc(profile->nr_nodes + 1UL, sizeof(*trees->at));
 	if (!trees->order || !trees->start || !trees->at)
 		return -ENOMEM;
@@ -119,14 +119,14 @@ static int add_sum(struct profile_trees *trees, uint32_t number)
 	                          profile_counts_of(&profile->counts, number));
 }
 
-int profile_trees_make(struct profile_trees *trees, uint32_t class)
+int profile_trees_make(struct profile_trees *trees, uint32_t subset)
 {
 	int err;
 
 	if (!trees->order)
 		return 0;
-	trees->first = trees->order + trees->start[class];
-	trees->end = trees->order + trees->start[class + 1];
+	trees->first = trees->order + trees->start[subset];
+	trees->end = trees->order + trees->start[subset + 1];
 	free(trees->counts.at);
 	trees->counts = (struct profile_count_table){NULL, 0};
 	trees->nr = 0;

@@ -1,5 +1,5 @@
 /*
- * The trees of a profile's classes, one at a time: the call paths of a class, each with its own
+ * The trees of a profile's subsets, one at a time: the call paths of a subset, each with its own
  * weight and the weight below it.
  */
 #ifndef OUTPUT_PROFILE_PROFILE_TREES_H
@@ -19,8 +19,8 @@ struct profile_trees {
 	uint32_t nr;
 
 	/* Tables for making the tree; NULL: the tree is the profile's own. */
-	uint32_t *order, *start;     /* numbers of sums by class: of each from its start on */
-	const uint32_t *first, *end; /* of the class */
+	uint32_t *order, *start;     /* numbers of sums by subset: of each from its start on */
+	const uint32_t *first, *end; /* of the subset */
 	uint32_t *at; /* by node of the profile: the node of the tree, to be checked in origins */
 	uint32_t *origins; /* by node of the tree: the node of the profile */
 	uint32_t room;
@@ -30,7 +30,7 @@ struct profile_trees {
 int profile_trees_init(struct profile_trees *trees, const struct profile *profile);
 void profile_trees_fini(struct profile_trees *trees);
 
-/* Makes the tree of a class of samples. Returns 0 or -ENOMEM. */
-int profile_trees_make(struct profile_trees *trees, uint32_t class);
+/* Makes the tree of a subset of samples. Returns 0 or -ENOMEM. */
+int profile_trees_make(struct profile_trees *trees, uint32_t subset);
 
 #endif

@@ -122,7 +122,7 @@ static void count(struct viewer *viewer, uint32_t to, uint32_t from)
 		viewer->err = -ENOMEM;
 }
 
-/* The weights of classes are what is moved of them. */
+/* The weights of subsets are what is moved of them. */
 static void move_nodes(struct viewer *viewer, struct profile_view *view)
 {
 	const struct profile *profile = viewer->profile;
@@ -134,8 +134,8 @@ static void move_nodes(struct viewer *viewer, struct profile_view *view)
 		view->total += profile->self[i];
 		count(viewer, viewer->made[i] - 1, i);
 	}
-	if (profile->nr_classes)
-		profile->classes[0].weight = view->total;
+	if (profile->nr_subsets)
+		profile->subsets[0].weight = view->total;
 }
 
 static void move_sums(struct viewer *viewer, struct profile_view *view)
@@ -154,7 +154,7 @@ static void move_sums(struct viewer *viewer, struct profile_view *view)
 			viewer->err = -ENOMEM;
 			return;
 		}
-		profile->classes[profile->rows[sum->row].class].weight += sum->self;
+		profile->subsets[profile->rows[sum->row].subset].weight += sum->self;
 		view->total += sum->self;
 		count(viewer, to, i);
 	}
@@ -213,8 +213,8 @@ int profile_view_make(struct profile *profile, struct profile_view *view)
 		add_node(&viewer, PROFILE_NONE, 0);
 	if (!viewer.err)
 		add_nodes(&viewer);
-	for (uint32_t i = 0; i < profile->nr_classes; i++)
-		profile->classes[i].weight = 0;
+	for (uint32_t i = 0; i < profile->nr_subsets; i++)
+		profile->subsets[i].weight = 0;
 	if (!viewer.err)
 		(profile->sums ? move_sums : move_nodes)(&viewer, view);
 	if (!viewer.err) {

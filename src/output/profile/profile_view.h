@@ -18,7 +18,7 @@ struct profile_view {
 	const char *function; /* its full name */
 	enum profile_direction direction;
 	uint32_t max_depth;   /* the function alone is 1 */
-	uint64_t self, total; /* of the function, in all classes */
+	uint64_t self, total; /* of the function, in all subsets */
 	uint64_t samples;     /* in the function itself */
 	double variance;      /* of self: an estimate, exact where the function is one row */
 };

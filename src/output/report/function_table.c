@@ -11,7 +11,7 @@ const struct column function_columns[] = {
 };
 
 void put_function_cells(struct table *table, const struct profile *profile,
-                        const struct class_row *of, uint64_t whole)
+                        const struct subset_row *of, uint64_t whole)
 {
 	const struct profile_row row = report_row(profile, of);
 	double error = profile_error(&row);

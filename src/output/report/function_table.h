@@ -12,7 +12,7 @@
 extern const struct column function_columns[];
 /* whole: weight that is 100 %. */
 void put_function_cells(struct table *table, const struct profile *profile,
-                        const struct class_row *of, uint64_t whole);
+                        const struct subset_row *of, uint64_t whole);
 
 const struct column *tree_columns(enum profile_direction direction);
 /* others: small branches that the row is the sum of, or 0. self: NULL: the row has none. */

@@ -79,12 +79,12 @@ static void put_amounts(struct report_out *out, const struct profile_unsampled *
 	json_number(&out->json, "exact", unsampled->exact);
 }
 
-static void put_row(struct report_out *out, struct table *table, const struct class_row *of,
+static void put_row(struct report_out *out, struct table *table, const struct subset_row *of,
                     uint64_t whole)
 {
 	const struct profile_row row = report_row(out->profile, of);
 	const struct profile_unsampled *unsampled =
-		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.class) : NULL;
+		row.name == PROFILE_NONE ? report_unsampled(out->profile, row.subset) : NULL;
 
 	table_begin(table);
 	report_row_json(&out->json, out->profile, &row, out->query, NULL);
@@ -108,18 +108,18 @@ static void put_rows(struct report_out *out, uint64_t whole)
 
 static int put_thread(struct report_out *out, uint32_t number, uint64_t whole)
 {
-	const struct profile_class *class = &out->profile->classes[number];
-	const struct trace_thread *entry = trace_thread(out->trace, class->thread);
-	uint32_t rank = rank_row(&out->ranks, class->thread);
+	const struct profile_subset *subset = &out->profile->subsets[number];
+	const struct trace_thread *entry = trace_thread(out->trace, subset->thread);
+	uint32_t rank = rank_row(&out->ranks, subset->thread);
 	const struct profile_unsampled *unsampled = report_unsampled(out->profile, number);
-	int err = report_rows_of_class(&out->rows, number);
+	int err = report_rows_of_subset(&out->rows, number);
 
 	json_begin(&out->json, NULL);
 	if (!unsampled) {
 		json_int(&out->json, "pid", entry ? entry->pid : 0);
 		json_int(&out->json, "tid", entry ? entry->tid : 0);
 	}
-	json_text(&out->json, "comm", trace_string(out->trace, class->comm));
+	json_text(&out->json, "comm", trace_string(out->trace, subset->comm));
 	if (unsampled)
 		report_mark_json(&out->json, unsampled);
 	if (rank != RANK_NONE)
@@ -132,15 +132,15 @@ static int put_thread(struct report_out *out, uint32_t number, uint64_t whole)
 
 static int put_threads(struct report_out *out)
 {
-	uint32_t *order = report_classes(out->profile);
+	uint32_t *order = report_subsets(out->profile);
 	int err = rank_rows_init(&out->ranks, out->trace);
 	uint32_t nr = 0;
 
 	if (!order)
 		err = -ENOMEM;
 	json_begin_list(&out->json, "threads");
-	for (uint32_t i = 0; i < out->profile->nr_classes && nr < out->query->limit && !err; i++) {
-		uint64_t whole = report_class_whole(out->profile, order[i]);
+	for (uint32_t i = 0; i < out->profile->nr_subsets && nr < out->query->limit && !err; i++) {
+		uint64_t whole = report_subset_whole(out->profile, order[i]);
 
 		if (!whole)
 			continue;
@@ -157,9 +157,9 @@ static int put_threads(struct report_out *out)
 
 static void put_children(struct report_out *out, const struct report_tree *tree, uint32_t parent);
 
-static void put_class_keys(struct report_out *out, uint32_t class)
+static void put_subset_keys(struct report_out *out, uint32_t subset)
 {
-	struct profile_row row = {.class = class};
+	struct profile_row row = {.subset = subset};
 
 	if (out->profile->config.keys & PROFILE_BY_THREAD) {
 		const struct view_query thread = {.keys = {PROFILE_BY_THREAD}, .nr_keys = 1};
@@ -228,19 +228,19 @@ static void put_children(struct report_out *out, const struct report_tree *tree,
 	json_end_list(&out->json);
 }
 
-/* A class without branches is left out. */
-static int put_class(struct report_out *out, uint32_t class)
+/* A subset without branches is left out. */
+static int put_subset(struct report_out *out, uint32_t subset)
 {
 	struct report_tree tree;
 	size_t nr;
 
-	if (profile_trees_make(&out->trees, class) ||
+	if (profile_trees_make(&out->trees, subset) ||
 	    report_tree_init(&tree, &out->trees, out->query, &out->view))
 		return -ENOMEM;
 	report_tree_children(&tree, 0, &nr);
 	if (nr) {
 		json_begin(&out->json, NULL);
-		put_class_keys(out, class);
+		put_subset_keys(out, subset);
 		put_children(out, &tree, 0);
 		json_end(&out->json);
 	}
@@ -248,11 +248,11 @@ static int put_class(struct report_out *out, uint32_t class)
 	return 0;
 }
 
-/* Puts the unsampled weight of a command, beside the trees of classes. */
-static void put_unsampled_class(struct report_out *out, uint32_t number)
+/* Puts the unsampled weight of a command, beside the trees of subsets. */
+static void put_unsampled_subset(struct report_out *out, uint32_t number)
 {
 	json_begin(&out->json, NULL);
-	put_class_keys(out, out->profile->rows[out->profile->unsampled[number].row].class);
+	put_subset_keys(out, out->profile->rows[out->profile->unsampled[number].row].subset);
 	report_mark_json(&out->json, &out->profile->unsampled[number]);
 	json_begin_list(&out->json, "children");
 	put_unsampled(out, number);
@@ -263,7 +263,7 @@ static void put_unsampled_class(struct report_out *out, uint32_t number)
 static int put_trees(struct report_out *out)
 {
 	const struct profile *profile = out->profile;
-	bool classes = profile->config.keys & PROFILE_CLASS_KEYS;
+	bool subsets = profile->config.keys & PROFILE_CLASS_KEYS;
 	bool whole = out->view.direction == PROFILE_ALL;
 	int err = profile_trees_init(&out->trees, profile);
 
@@ -272,11 +272,11 @@ static int put_trees(struct report_out *out)
 		.json = &out->json,
 	};
 	json_begin_list(&out->json, "trees");
-	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
-		if (profile->classes[i].weight || (!i && !classes))
-			err = put_class(out, i);
-	for (uint32_t i = 0; i < profile->nr_unsampled && whole && classes; i++)
-		put_unsampled_class(out, i);
+	for (uint32_t i = 0; i < profile->nr_subsets && !err; i++)
+		if (profile->subsets[i].weight || (!i && !subsets))
+			err = put_subset(out, i);
+	for (uint32_t i = 0; i < profile->nr_unsampled && whole && subsets; i++)
+		put_unsampled_subset(out, i);
 	json_end_list(&out->json);
 	profile_trees_fini(&out->trees);
 	return err;

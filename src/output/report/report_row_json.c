@@ -28,17 +28,17 @@ static void put_cell(const struct row_json *out, const struct member *member)
 	          given ? out->symbol : report_cell(out->profile, out->row, member->key, text));
 }
 
-static const struct profile_class *class_of(const struct row_json *out)
+static const struct profile_subset *subset_of(const struct row_json *out)
 {
-	return &out->profile->classes[out->row->class];
+	return &out->profile->subsets[out->row->subset];
 }
 
 /* NULL: unsampled weight has a command only. */
 static const struct trace_thread *task_of(const struct row_json *out, const struct member *member)
 {
 	return trace_thread(out->profile->trace, member->key == PROFILE_BY_PROCESS
-	                                                 ? class_of(out)->process
-	                                                 : class_of(out)->thread);
+	                                                 ? subset_of(out)->process
+	                                                 : subset_of(out)->thread);
 }
 
 static void put_pid(const struct row_json *out, const struct member *member)
@@ -58,7 +58,7 @@ static void put_tid(const struct row_json *out, const struct member *member)
 static void put_comm(const struct row_json *out, const struct member *member)
 {
 	const struct trace_thread *task = task_of(out, member);
-	uint32_t comm = task && member->key != PROFILE_BY_COMM ? task->comm : class_of(out)->comm;
+	uint32_t comm = task && member->key != PROFILE_BY_COMM ? task->comm : subset_of(out)->comm;
 
 	if (out->unsampled && member->key != PROFILE_BY_PROCESS)
 		comm = out->unsampled->comm;
@@ -90,8 +90,8 @@ static void put_line(const struct row_json *out, const struct member *member)
 
 static void put_cpu(const struct row_json *out, const struct member *member)
 {
-	if (class_of(out)->cpu != PROFILE_NONE)
-		json_number(out->json, member->name, class_of(out)->cpu);
+	if (subset_of(out)->cpu != PROFILE_NONE)
+		json_number(out->json, member->name, subset_of(out)->cpu);
 }
 
 static const struct member members[] = {
@@ -170,7 +170,7 @@ void report_row_json(struct json_writer *json, const struct profile *profile,
                      const char *symbol)
 {
 	const struct profile_unsampled *unsampled =
-		row->name == PROFILE_NONE ? report_unsampled(profile, row->class) : NULL;
+		row->name == PROFILE_NONE ? report_unsampled(profile, row->subset) : NULL;
 	const struct row_json out = {json, profile, row, unsampled, symbol};
 
 	if (!put_keys(&out, query, UINT32_MAX) && unsampled)

@@ -66,7 +66,7 @@ static void put_titles(const struct functions_text *out, struct table *table)
 
 static void put_row(const struct functions_text *out, struct table *table, uint32_t i, char *text)
 {
-	const struct class_row *of = &out->rows->rows[i];
+	const struct subset_row *of = &out->rows->rows[i];
 	const struct profile_row row = table_row(out, i);
 	const struct view_query *query = &out->options->query;
 
@@ -118,14 +118,14 @@ static int put_table(struct functions_text *out)
 
 /* --- a table for every thread ----------------------------------------------------------------- */
 
-static void put_thread_title(const struct functions_text *table, uint32_t class, bool first,
+static void put_thread_title(const struct functions_text *table, uint32_t subset, bool first,
                              char *text)
 {
 	const struct profile *profile = table->profile;
-	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
+	const struct profile_unsampled *unsampled = report_unsampled(profile, subset);
 	const struct trace_event *event = trace_event(profile->trace, profile->config.event);
-	const struct profile_row row = {.class = class, .name = unsampled ? PROFILE_NONE : 0};
-	uint32_t rank = rank_row(&table->ranks, profile->classes[class].thread);
+	const struct profile_row row = {.subset = subset, .name = unsampled ? PROFILE_NONE : 0};
+	uint32_t rank = rank_row(&table->ranks, profile->subsets[subset].thread);
 	char weight[TEXT_SIZE];
 
 	text_quantity(weight, (double)table->whole, event->unit);
@@ -153,14 +153,14 @@ static void put_hidden(const struct functions_text *table, uint32_t nr_threads,
 	fputs("; --all shows them\n", table->to);
 }
 
-static int put_thread(struct functions_text *table, uint32_t class, bool first, char *text)
+static int put_thread(struct functions_text *table, uint32_t subset, bool first, char *text)
 {
 	int err = 0;
 
-	put_thread_title(table, class, first, text);
-	if (report_unsampled(table->profile, class))
+	put_thread_title(table, subset, first, text);
+	if (report_unsampled(table->profile, subset))
 		return 0;
-	err = report_rows_of_class(table->rows, class);
+	err = report_rows_of_subset(table->rows, subset);
 	return err ? err : put_table(table);
 }
 
@@ -168,14 +168,14 @@ static int put_threads(struct functions_text *table)
 {
 	const struct profile *profile = table->profile;
 	uint32_t shown = 0, nr_hidden = 0, nr_commands = 0;
-	uint32_t *order = report_classes(profile);
+	uint32_t *order = report_subsets(profile);
 	char *text = malloc(CELL_SIZE);
 	int err = rank_rows_init(&table->ranks, profile->trace);
 
 	if (!text || !order)
 		err = -ENOMEM;
-	for (uint32_t i = 0; i < profile->nr_classes && !err; i++) {
-		table->whole = report_class_whole(profile, order[i]);
+	for (uint32_t i = 0; i < profile->nr_subsets && !err; i++) {
+		table->whole = report_subset_whole(profile, order[i]);
 		if (!table->whole)
 			continue;
 		if (shown++ < table->options->query.limit) {

@@ -17,7 +17,7 @@ struct tree_text {
 	FILE *to;
 	const struct report_options *options;
 	struct profile_trees *of;
-	const struct report_tree *tree; /* of the class that is printed */
+	const struct report_tree *tree; /* of the subset that is printed */
 	const struct profile_view *view;
 	const struct counter_columns *counters;
 	struct table *table;
@@ -171,22 +171,22 @@ static void put_branches(const struct tree_text *tree, uint32_t parent, unsigned
 	}
 }
 
-static bool has_classes(const struct profile *profile)
+static bool has_subsets(const struct profile *profile)
 {
 	return profile->config.keys & PROFILE_CLASS_KEYS;
 }
 
-static void put_class_key(const struct tree_text *tree, const struct profile_class *class,
-                          enum profile_keys key, bool first)
+static void put_subset_key(const struct tree_text *tree, const struct profile_subset *subset,
+                           enum profile_keys key, bool first)
 {
-	report_class_text(tree->of->profile, class, key, tree->text);
+	report_subset_text(tree->of->profile, subset, key, tree->text);
 	fputs(first ? "" : ", ", tree->to);
 	if (key == PROFILE_BY_CPU)
 		fputs("CPU ", tree->to);
 	text_put(tree->to, tree->text, 0);
 }
 
-static void put_class_title(const struct tree_text *tree, const struct profile_class *class)
+static void put_subset_title(const struct tree_text *tree, const struct profile_subset *subset)
 {
 	const struct profile *profile = tree->of->profile;
 	bool first = true;
@@ -195,17 +195,17 @@ static void put_class_title(const struct tree_text *tree, const struct profile_c
 	for (unsigned k = 0; k < tree->options->query.nr_keys; k++) {
 		if (!(tree->options->query.keys[k] & PROFILE_CLASS_KEYS))
 			continue;
-		put_class_key(tree, class, tree->options->query.keys[k], first);
+		put_subset_key(tree, subset, tree->options->query.keys[k], first);
 		first = false;
 	}
 	if (first)
-		put_class_key(tree, class, PROFILE_BY_THREAD, true);
-	fprintf(tree->to, ": %.2f%%%s\n", percent((double)class->weight, profile->total),
+		put_subset_key(tree, subset, PROFILE_BY_THREAD, true);
+	fprintf(tree->to, ": %.2f%%%s\n", percent((double)subset->weight, profile->total),
 	        paint(tree->options, PLAIN));
 }
 
-/* The tree of a class; it has a title where there may be others. */
-static int put_class(struct tree_text *tree, uint32_t number)
+/* The tree of a subset; it has a title where there may be others. */
+static int put_subset(struct tree_text *tree, uint32_t number)
 {
 	const struct profile *profile = tree->of->profile;
 	struct report_tree branches;
@@ -216,15 +216,15 @@ static int put_class(struct tree_text *tree, uint32_t number)
 	if (err)
 		return err;
 	tree->tree = &branches;
-	if (has_classes(profile))
-		put_class_title(tree, &profile->classes[number]);
+	if (has_subsets(profile))
+		put_subset_title(tree, &profile->subsets[number]);
 	put_branches(tree, 0, 0);
 	tree->tree = NULL;
 	report_tree_fini(&branches);
 	return 0;
 }
 
-/* Prints the title of a command's unsampled weight, beside the trees of classes. */
+/* Prints the title of a command's unsampled weight, beside the trees of subsets. */
 static void put_unsampled_title(const struct tree_text *tree,
                                 const struct profile_unsampled *unsampled)
 {
@@ -237,15 +237,15 @@ static void put_unsampled_title(const struct tree_text *tree,
 	        profile_unsampled_name(unsampled), paint(tree->options, PLAIN));
 }
 
-static int put_classes(struct tree_text *tree)
+static int put_subsets(struct tree_text *tree)
 {
 	const struct profile *profile = tree->of->profile;
-	uint32_t *order = report_classes(profile);
+	uint32_t *order = report_subsets(profile);
 	int err = order ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < profile->nr_classes && !err; i++)
-		if (profile->classes[order[i]].weight)
-			err = put_class(tree, order[i]);
+	for (uint32_t i = 0; i < profile->nr_subsets && !err; i++)
+		if (profile->subsets[order[i]].weight)
+			err = put_subset(tree, order[i]);
 	for (uint32_t i = 0; i < profile->nr_unsampled && tree->view->direction == PROFILE_ALL; i++)
 		put_unsampled_title(tree, &profile->unsampled[i]);
 	free(order);
@@ -257,9 +257,9 @@ static int put_all(struct tree_text *tree)
 	const struct profile *profile = tree->of->profile;
 
 	put_titles(tree);
-	if (has_classes(profile))
-		return put_classes(tree);
-	return profile->nr_classes ? put_class(tree, 0) : 0;
+	if (has_subsets(profile))
+		return put_subsets(tree);
+	return profile->nr_subsets ? put_subset(tree, 0) : 0;
 }
 
 /* "callers of f: 12.34% of all (1.234 s), 1.23% ±0.12% in itself (123 samples)" */

@@ -37,7 +37,7 @@ static void measure(struct top_text *out)
 	report_columns_fit(&out->keys, NUMBERS_WIDTH);
 }
 
-static void put_row(struct top_text *out, struct table *table, const struct class_row *of)
+static void put_row(struct top_text *out, struct table *table, const struct subset_row *of)
 {
 	const struct view_query *query = &out->options->query;
 	const struct profile_row row = report_row(out->profile, of);

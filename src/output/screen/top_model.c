@@ -184,7 +184,7 @@ static double share(uint64_t part, uint64_t whole)
 }
 
 static int add_row(struct top_model *model, const struct profile *profile,
-                   const struct class_row *of)
+                   const struct subset_row *of)
 {
 	char *text = malloc(CELL_SIZE);
 	const struct profile_row row = report_row(profile, of);

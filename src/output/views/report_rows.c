@@ -42,26 +42,26 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static int compare_classes(const void *a, const void *b, void *arg)
+static int compare_subsets(const void *a, const void *b, void *arg)
 {
-	const struct profile_class *classes = arg;
+	const struct profile_subset *subsets = arg;
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
-	return ORDER(classes[y].weight, classes[x].weight) ?: ORDER(x, y);
+	return ORDER(subsets[y].weight, subsets[x].weight) ?: ORDER(x, y);
 }
 
-uint32_t *report_classes(const struct profile *profile)
+uint32_t *report_subsets(const struct profile *profile)
 {
-	uint32_t *order = calloc(profile->nr_classes + 1UL, sizeof(*order));
+	uint32_t *order = calloc(profile->nr_subsets + 1UL, sizeof(*order));
 
-	for (uint32_t i = 0; order && i < profile->nr_classes; i++)
+	for (uint32_t i = 0; order && i < profile->nr_subsets; i++)
 		order[i] = i;
 	if (order)
-		ARRAY_SORT_WITH(order, profile->nr_classes, compare_classes, profile->classes);
+		ARRAY_SORT_WITH(order, profile->nr_subsets, compare_subsets, profile->subsets);
 	return order;
 }
 
-static uint64_t row_self(const struct profile *profile, const struct class_row *row)
+static uint64_t row_self(const struct profile *profile, const struct subset_row *row)
 {
 	return row->row == PROFILE_NONE ? 0 : profile->rows[row->row].self;
 }
@@ -69,7 +69,7 @@ static uint64_t row_self(const struct profile *profile, const struct class_row *
 static int compare_rows(const void *a, const void *b, void *arg)
 {
 	const struct report_rows *rows = arg;
-	const struct class_row *x = a, *y = b;
+	const struct subset_row *x = a, *y = b;
 	int self = ORDER(row_self(rows->profile, y), row_self(rows->profile, x));
 	int total = ORDER(y->total, x->total);
 	int order = rows->query->by_total ? total ?: self : self ?: total;
@@ -86,12 +86,12 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile,
 
 	*rows = (struct report_rows){.profile = profile, .query = query};
 	err = profile_trees_init(&rows->trees, profile);
-	return err ? err : class_rows_init(&rows->of_class, &rows->trees);
+	return err ? err : subset_rows_init(&rows->of_subset, &rows->trees);
 }
 
 void report_rows_fini(struct report_rows *rows)
 {
-	class_rows_fini(&rows->of_class);
+	subset_rows_fini(&rows->of_subset);
 	profile_trees_fini(&rows->trees);
 	free(rows->rows);
 	rows->rows = NULL;
@@ -99,7 +99,7 @@ void report_rows_fini(struct report_rows *rows)
 
 static bool is_shown(const struct report_rows *rows, uint32_t number)
 {
-	const struct class_row *row = &rows->rows[number];
+	const struct subset_row *row = &rows->rows[number];
 	uint64_t weight = rows->query->by_total ? row->total : row_self(rows->profile, row);
 
 	return number < rows->query->limit && weight >= rows->least;
@@ -122,14 +122,14 @@ static int make_room(struct report_rows *rows)
 }
 
 /* It may be there by chance alone: its total is no more than the error of its self. */
-static bool is_noise(const struct report_rows *rows, const struct class_row *row)
+static bool is_noise(const struct report_rows *rows, const struct subset_row *row)
 {
 	const struct profile_row of = report_row(rows->profile, row);
 
 	return (double)row->total <= profile_error(&of);
 }
 
-static int add_row(struct report_rows *rows, const struct class_row *row)
+static int add_row(struct report_rows *rows, const struct subset_row *row)
 {
 	if (!row->total)
 		return 0;
@@ -150,41 +150,41 @@ static int add_unsampled(struct report_rows *rows, uint32_t number)
 {
 	const struct profile_row *row = &rows->profile->rows[number];
 
-	return add_row(rows, &(struct class_row){row->class, row->name, number, row->self,
-	                                         (uint64_t)UINT32_MAX << 32 | number});
+	return add_row(rows, &(struct subset_row){row->subset, row->name, number, row->self,
+	                                          (uint64_t)UINT32_MAX << 32 | number});
 }
 
-static int add_class(struct report_rows *rows, uint32_t class)
+static int add_subset(struct report_rows *rows, uint32_t subset)
 {
-	const struct profile_unsampled *unsampled = report_unsampled(rows->profile, class);
+	const struct profile_unsampled *unsampled = report_unsampled(rows->profile, subset);
 	int err;
 
 	if (unsampled)
 		return add_unsampled(rows, unsampled->row);
-	if (!rows->profile->classes[class].weight)
+	if (!rows->profile->subsets[subset].weight)
 		return 0;
-	err = profile_trees_make(&rows->trees, class);
+	err = profile_trees_make(&rows->trees, subset);
 	if (!err)
-		err = class_rows_make(&rows->of_class, class);
-	for (uint32_t i = 0; i < rows->of_class.nr && !err; i++)
-		err = add_row(rows, &rows->of_class.rows[i]);
+		err = subset_rows_make(&rows->of_subset, subset);
+	for (uint32_t i = 0; i < rows->of_subset.nr && !err; i++)
+		err = add_row(rows, &rows->of_subset.rows[i]);
 	return err;
 }
 
-static int add_classes(struct report_rows *rows, uint32_t first, uint32_t end, bool fold)
+static int add_subsets(struct report_rows *rows, uint32_t first, uint32_t end, bool fold)
 {
 	int err = 0;
 
 	rows->fold = fold;
 	rows->nr = rows->nr_more = rows->nr_folded = 0;
 	rows->self_more = 0;
-	for (uint32_t class = first; class < end && !err; class ++)
-		err = add_class(rows, class);
+	for (uint32_t subset = first; subset < end && !err; subset++)
+		err = add_subset(rows, subset);
 	return err;
 }
 
 /*
- * Makes the rows of a range of classes. With so few samples that every row is within its error, all
+ * Makes the rows of a range of subsets. With so few samples that every row is within its error, all
  * rows are shown: they are better than none.
  */
 static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uint64_t whole)
@@ -192,47 +192,47 @@ static int make_rows(struct report_rows *rows, uint32_t first, uint32_t end, uin
 	int err;
 
 	rows->least = (uint64_t)(rows->query->least * (double)whole);
-	err = add_classes(rows, first, end, rows->query->fold);
+	err = add_subsets(rows, first, end, rows->query->fold);
 	if (!err && rows->nr_folded && rows->nr_folded == rows->nr_more && !rows->nr)
-		err = add_classes(rows, first, end, false);
+		err = add_subsets(rows, first, end, false);
 	sort_rows(rows);
 	return err;
 }
 
 int report_rows_of_all(struct report_rows *rows)
 {
-	return make_rows(rows, 0, rows->profile->nr_classes, rows->profile->total);
+	return make_rows(rows, 0, rows->profile->nr_subsets, rows->profile->total);
 }
 
-int report_rows_of_class(struct report_rows *rows, uint32_t class)
+int report_rows_of_subset(struct report_rows *rows, uint32_t subset)
 {
-	return make_rows(rows, class, class + 1, report_class_whole(rows->profile, class));
+	return make_rows(rows, subset, subset + 1, report_subset_whole(rows->profile, subset));
 }
 
-struct profile_row report_row(const struct profile *profile, const struct class_row *row)
+struct profile_row report_row(const struct profile *profile, const struct subset_row *row)
 {
 	if (row->row != PROFILE_NONE)
 		return profile->rows[row->row];
-	return (struct profile_row){.class = row->class,
+	return (struct profile_row){.subset = row->subset,
 	                            .name = row->name,
 	                            .variance = profile_unmet_variance(profile)};
 }
 
-uint64_t report_class_whole(const struct profile *profile, uint32_t class)
+uint64_t report_subset_whole(const struct profile *profile, uint32_t subset)
 {
-	const struct profile_unsampled *unsampled = report_unsampled(profile, class);
+	const struct profile_unsampled *unsampled = report_unsampled(profile, subset);
 
-	return unsampled ? profile->rows[unsampled->row].self : profile->classes[class].weight;
+	return unsampled ? profile->rows[unsampled->row].self : profile->subsets[subset].weight;
 }
 
 /* --- cells ------------------------------------------------------------------------------------ */
 
-const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class)
+const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t subset)
 {
-	uint32_t nr = profile->classes[class].weight ? 0 : profile->nr_unsampled;
+	uint32_t nr = profile->subsets[subset].weight ? 0 : profile->nr_unsampled;
 
 	for (uint32_t i = 0; i < nr; i++)
-		if (profile->rows[profile->unsampled[i].row].class == class)
+		if (profile->rows[profile->unsampled[i].row].subset == subset)
 			return &profile->unsampled[i];
 	return NULL;
 }
@@ -259,7 +259,7 @@ static void thread_text(const struct trace *trace, uint32_t thread, char text[CE
 static void unsampled_cell(const struct profile *profile, const struct profile_row *row,
                            enum profile_keys key, char text[CELL_SIZE])
 {
-	const struct profile_unsampled *unsampled = report_unsampled(profile, row->class);
+	const struct profile_unsampled *unsampled = report_unsampled(profile, row->subset);
 	const char *comm = trace_command_name(profile->trace, unsampled->comm);
 	const char *what = profile_unsampled_name(unsampled);
 	unsigned keys = profile->config.keys;
@@ -288,22 +288,22 @@ static void process_text(const struct trace *trace, uint32_t process, char text[
 		         entry->pid);
 }
 
-void report_class_text(const struct profile *profile, const struct profile_class *class,
-                       enum profile_keys key, char text[CELL_SIZE])
+void report_subset_text(const struct profile *profile, const struct profile_subset *subset,
+                        enum profile_keys key, char text[CELL_SIZE])
 {
 	char memory[ACCESS_TEXT_SIZE];
 
 	if (key & PROFILE_MEMORY_KEYS)
 		snprintf(text, CELL_SIZE, "%s",
-		         access_class_text(class->memory, profile_memory_fields(key), memory));
+		         access_class_text(subset->memory, profile_memory_fields(key), memory));
 	else if (key == PROFILE_BY_CPU)
-		snprintf(text, CELL_SIZE, "%u", class->cpu);
+		snprintf(text, CELL_SIZE, "%u", subset->cpu);
 	else if (key == PROFILE_BY_PROCESS)
-		process_text(profile->trace, class->process, text);
+		process_text(profile->trace, subset->process, text);
 	else if (key == PROFILE_BY_COMM)
-		snprintf(text, CELL_SIZE, "%s", trace_command_name(profile->trace, class->comm));
+		snprintf(text, CELL_SIZE, "%s", trace_command_name(profile->trace, subset->comm));
 	else
-		thread_text(profile->trace, class->thread, text);
+		thread_text(profile->trace, subset->thread, text);
 }
 
 /* "a.c", "a.c:12", or "12" where the file has a column of its own. */
@@ -345,6 +345,6 @@ const char *report_cell(const struct profile *profile, const struct profile_row 
 	if (row->name == PROFILE_NONE)
 		unsampled_cell(profile, row, key, text);
 	else
-		report_class_text(profile, &profile->classes[row->class], key, text);
+		report_subset_text(profile, &profile->subsets[row->subset], key, text);
 	return text;
 }

@@ -2,7 +2,7 @@
 #ifndef OUTPUT_VIEWS_REPORT_ROWS_H
 #define OUTPUT_VIEWS_REPORT_ROWS_H
 
-#include "output/views/class_rows.h"
+#include "output/views/subset_rows.h"
 #include "output/views/query.h"
 
 /*
@@ -17,7 +17,7 @@ struct profile *report_profile(const struct trace *trace, uint32_t event,
 struct report_rows {
 	const struct profile *profile;
 	const struct view_query *query;
-	struct class_row *rows;
+	struct subset_row *rows;
 	uint32_t nr, room;
 	uint64_t least;     /* of those that are shown */
 	uint32_t nr_more;   /* are behind them, or folded, */
@@ -26,7 +26,7 @@ struct report_rows {
 	bool fold;
 
 	struct profile_trees trees;
-	struct class_rows of_class;
+	struct subset_rows of_subset;
 };
 
 /* Returns 0 or -ENOMEM; call report_rows_fini() in either case. */
@@ -35,34 +35,34 @@ int report_rows_init(struct report_rows *rows, const struct profile *profile,
 void report_rows_fini(struct report_rows *rows);
 
 /*
- * These make the rows of all classes, or of one, as many as the query allows. They return 0 or
+ * These make the rows of all subsets, or of one, as many as the query allows. They return 0 or
  * -ENOMEM.
  */
 int report_rows_of_all(struct report_rows *rows);
-int report_rows_of_class(struct report_rows *rows, uint32_t class);
+int report_rows_of_subset(struct report_rows *rows, uint32_t subset);
 
 /* Returns the sampled values of a row. They are 0 where its function only called others. */
-struct profile_row report_row(const struct profile *profile, const struct class_row *row);
+struct profile_row report_row(const struct profile *profile, const struct subset_row *row);
 
-/* Returns the numbers of the classes, most weight first. The caller frees them; NULL: no memory. */
-uint32_t *report_classes(const struct profile *profile);
+/* Returns the numbers of the subsets, most weight first. The caller frees them; NULL: no memory. */
+uint32_t *report_subsets(const struct profile *profile);
 
-/* Returns the weight of a class, sampled or not; 0: it has no rows. */
-uint64_t report_class_whole(const struct profile *profile, uint32_t class);
+/* Returns the weight of a subset, sampled or not; 0: it has no rows. */
+uint64_t report_subset_whole(const struct profile *profile, uint32_t subset);
 
 /* Returns the text of a row in the column of a key: a string of the trace, or `text`. */
 #define CELL_SIZE FRAME_TEXT_SIZE
 const char *report_cell(const struct profile *profile, const struct profile_row *row,
                         enum profile_keys key, char text[CELL_SIZE]);
 
-/* A class in the words of one such key. */
-void report_class_text(const struct profile *profile, const struct profile_class *class,
-                       enum profile_keys key, char text[CELL_SIZE]);
+/* A subset in the words of one such key. */
+void report_subset_text(const struct profile *profile, const struct profile_subset *subset,
+                        enum profile_keys key, char text[CELL_SIZE]);
 
 /*
- * Returns the unsampled weight of a command that this class stands for; NULL: it is a class of
+ * Returns the unsampled weight of a command that this subset stands for; NULL: it is a subset of
  * samples.
  */
-const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t class);
+const struct profile_unsampled *report_unsampled(const struct profile *profile, uint32_t subset);
 
 #endif

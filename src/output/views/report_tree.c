@@ -53,7 +53,7 @@ static void add_small(struct report_tree *tree, uint32_t *sums, uint32_t parent,
 	sum->total += total;
 }
 
-/* Without classes all trees, and all that was not sampled, are branches of one root. */
+/* Without subsets all trees, and all that was not sampled, are branches of one root. */
 static void collect_unsampled(struct report_tree *tree, uint32_t *sums)
 {
 	const struct profile *profile = tree->profile;

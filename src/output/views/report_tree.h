@@ -30,7 +30,7 @@ struct report_tree {
 /*
  * Makes the branches that the query asks for, of the whole profile or of a view, as
  * report_profile() made it. In the whole profile, unsampled weight is among the roots, unless each
- * class has a tree. The depth is bounded, also for hostile traces, so callers may descend by
+ * subset has a tree. The depth is bounded, also for hostile traces, so callers may descend by
  * recursion. Returns 0 or -ENOMEM; call report_tree_fini() after 0.
  */
 int report_tree_init(struct report_tree *tree, const struct profile_trees *of,

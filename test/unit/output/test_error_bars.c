@@ -115,7 +115,7 @@ static void compare(const struct simulated *s, const struct profile *profile,
 	double self[NR_FUNCTIONS] = {0}, error[NR_FUNCTIONS] = {0};
 
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		uint32_t function = profile->classes[profile->rows[i].class].thread;
+		uint32_t function = profile->subsets[profile->rows[i].subset].thread;
 
 		assert_true(function < NR_FUNCTIONS);
 		self[function] = (double)profile->rows[i].self / (double)base_periods[0];

@@ -4,7 +4,7 @@
 #include <json-c/json.h>
 
 #include "output/report/dump.h"
-#include "output/views/class_rows.h"
+#include "output/views/subset_rows.h"
 #include "output/views/rank_sums.h"
 #include "output/report/report.h"
 #include "trace/write/source_table.h"
@@ -158,15 +158,15 @@ static const struct profile_row *row_named(const struct profile *profile, const 
 static uint64_t total_of(const struct profile *profile, const struct profile_row *row)
 {
 	struct profile_trees trees;
-	struct class_rows rows;
+	struct subset_rows rows;
 	uint64_t total = 0;
 
 	assert_int_equal(profile_trees_init(&trees, profile), 0);
-	assert_int_equal(class_rows_init(&rows, &trees), 0);
-	assert_int_equal(class_rows_make(&rows, 0), 0);
+	assert_int_equal(subset_rows_init(&rows, &trees), 0);
+	assert_int_equal(subset_rows_make(&rows, 0), 0);
 	for (uint32_t i = 0; i < rows.nr; i++)
 		total += rows.rows[i].name == row->name ? rows.rows[i].total : 0;
-	class_rows_fini(&rows);
+	subset_rows_fini(&rows);
 	profile_trees_fini(&trees);
 	return total;
 }

@@ -134,7 +134,7 @@ static void check_window(const struct trace *trace, uint64_t from, uint64_t to, 
 		all += row->self;
 		assert_int_equal(row->self,
 		                 self_of(trace, &config, profile->names.names[row->name].frame,
-		                         profile->classes[row->class].thread));
+		                         profile->subsets[row->subset].thread));
 	}
 	assert_int_equal(all, profile->total);
 	profile_free(profile);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "output/views/class_rows.h"
+#include "output/views/subset_rows.h"
 #include "output/profile/profile_build.h"
 
 /* --- names for a trace ------------------------------------------------------------------------ */
@@ -81,7 +81,7 @@ static void frame_text(const struct oracle *o, uint64_t frame, char *text)
 		sprintf(text, " in %s", frame >> 32 ? path : frame & 1 ? "[t]" : "[u]");
 }
 
-static void class_text(const struct oracle *o, const struct trace_sample *s, char *text)
+static void subset_text(const struct oracle *o, const struct trace_sample *s, char *text)
 {
 	*text = 0;
 	if (o->keys & PROFILE_BY_THREAD)
@@ -98,7 +98,7 @@ static void row_text(const struct oracle *o, const struct trace_sample *s, uint6
                      char *text)
 {
 	frame_text(o, frame, text);
-	class_text(o, s, text + strlen(text));
+	subset_text(o, s, text + strlen(text));
 }
 
 static void oracle_open(struct oracle *o, const struct trace *trace,
@@ -177,12 +177,12 @@ static double oracle_variance(const struct oracle *o, const char *row)
 static void profile_row_text(const struct oracle *o, const struct profile *profile,
                              const struct profile_row *row, char *text)
 {
-	const struct profile_class *class = &profile->classes[row->class];
-	struct trace_sample sample = {.thread = class->thread, .cpu = class->cpu};
+	const struct profile_subset *subset = &profile->subsets[row->subset];
+	struct trace_sample sample = {.thread = subset->thread, .cpu = subset->cpu};
 
-	assert_int_equal(class->process, o->keys & PROFILE_BY_PROCESS ? 0 : PROFILE_NONE);
+	assert_int_equal(subset->process, o->keys & PROFILE_BY_PROCESS ? 0 : PROFILE_NONE);
 	if (o->keys & PROFILE_BY_COMM && !(o->keys & PROFILE_BY_THREAD))
-		sample.thread = !strcmp(trace_string(o->trace, class->comm), "app");
+		sample.thread = !strcmp(trace_string(o->trace, subset->comm), "app");
 	row_text(o, &sample, profile->names.names[row->name].frame, text);
 }
 
@@ -207,25 +207,25 @@ static void check_row(const struct oracle *o, const struct profile *profile,
 		assert_true(row->variance == 0);
 }
 
-/* What was spent in and below the functions of a class; rows of their own come into it once. */
-static void check_class(const struct oracle *o, const struct profile *profile,
-                        const struct class_rows *rows, uint32_t class)
+/* What was spent in and below the functions of a subset; rows of their own come into it once. */
+static void check_subset(const struct oracle *o, const struct profile *profile,
+                         const struct subset_rows *rows, uint32_t subset)
 {
 	uint32_t own = 0, expected = 0;
 	char text[128];
 
 	for (uint32_t i = 0; i < rows->nr; i++) {
-		const struct class_row *row = &rows->rows[i];
+		const struct subset_row *row = &rows->rows[i];
 
-		assert_int_equal(row->class, class);
+		assert_int_equal(row->subset, subset);
 		assert_true(!i || rows->rows[i - 1].order < row->order);
-		profile_row_text(o, profile, &(struct profile_row){class, row->name, 0, 0, 0, {0}},
+		profile_row_text(o, profile, &(struct profile_row){subset, row->name, 0, 0, 0, {0}},
 		                 text);
 		assert_int_equal(row->total, oracle_total(o, text));
 		own += row->row != PROFILE_NONE;
 	}
 	for (uint32_t i = 0; i < profile->nr_rows; i++)
-		expected += profile->rows[i].class == class && profile->rows[i].samples;
+		expected += profile->rows[i].subset == subset && profile->rows[i].samples;
 	assert_int_equal(own, expected);
 }
 
@@ -233,24 +233,24 @@ static void check_trees(const struct oracle *o, const struct profile *profile)
 {
 	uint64_t nodes = 0, roots = 0, weight = 0;
 	struct profile_trees trees;
-	struct class_rows rows;
+	struct subset_rows rows;
 
 	for (size_t i = 0; i < o->nr; i++)
 		weight += o->seen[i].sample.weight;
 	assert_int_equal(profile_trees_init(&trees, profile), 0);
-	assert_int_equal(class_rows_init(&rows, &trees), 0);
-	for (uint32_t c = 0; c < profile->nr_classes; c++) {
+	assert_int_equal(subset_rows_init(&rows, &trees), 0);
+	for (uint32_t c = 0; c < profile->nr_subsets; c++) {
 		assert_int_equal(profile_trees_make(&trees, c), 0);
-		assert_int_equal(class_rows_make(&rows, c), 0);
-		check_class(o, profile, &rows, c);
+		assert_int_equal(subset_rows_make(&rows, c), 0);
+		check_subset(o, profile, &rows, c);
 		for (uint32_t i = 0; i < trees.nr; i++)
 			nodes += trees.self[i];
-		assert_int_equal(trees.nodes[0].total, profile->classes[c].weight);
+		assert_int_equal(trees.nodes[0].total, profile->subsets[c].weight);
 		roots += trees.nodes[0].total;
 		if (!(o->keys & PROFILE_NAME_KEYS))
 			assert_int_equal(trees.nr, 2);
 	}
-	class_rows_fini(&rows);
+	subset_rows_fini(&rows);
 	profile_trees_fini(&trees);
 	assert_int_equal(nodes, weight);
 	assert_int_equal(roots, weight);
@@ -321,20 +321,20 @@ static void rows_are_what_they_mean(void **state)
 }
 
 /* With those that only called. */
-static uint32_t nr_class_rows(const struct profile *profile)
+static uint32_t nr_subset_rows(const struct profile *profile)
 {
 	struct profile_trees trees;
-	struct class_rows rows;
+	struct subset_rows rows;
 	uint32_t nr = 0;
 
 	assert_int_equal(profile_trees_init(&trees, profile), 0);
-	assert_int_equal(class_rows_init(&rows, &trees), 0);
-	for (uint32_t i = 0; i < profile->nr_classes; i++) {
+	assert_int_equal(subset_rows_init(&rows, &trees), 0);
+	for (uint32_t i = 0; i < profile->nr_subsets; i++) {
 		assert_int_equal(profile_trees_make(&trees, i), 0);
-		assert_int_equal(class_rows_make(&rows, i), 0);
+		assert_int_equal(subset_rows_make(&rows, i), 0);
 		nr += rows.nr;
 	}
-	class_rows_fini(&rows);
+	subset_rows_fini(&rows);
 	profile_trees_fini(&trees);
 	return nr;
 }
@@ -356,8 +356,8 @@ static void self_needs_no_call_paths(void **state)
 	assert_non_null(all);
 	assert_non_null(alone);
 	assert_int_equal(alone->nr_rows, all->nr_rows);
-	assert_int_equal(nr_class_rows(alone), alone->nr_rows);
-	assert_true(nr_class_rows(all) > all->nr_rows);
+	assert_int_equal(nr_subset_rows(alone), alone->nr_rows);
+	assert_true(nr_subset_rows(all) > all->nr_rows);
 	assert_int_equal(alone->nr_nodes, alone->names.nr + 1);
 	assert_int_equal(alone->total, all->total);
 	profile_free(all);
@@ -863,9 +863,9 @@ static void commands_are_scaled_apart(void **state)
 	for (unsigned i = 0; i < 2; i++)
 		assert_string_equal(trace_string(trace, profile->scaled[i].comm), rows[1 - i].comm);
 	for (unsigned i = 0; i < 3; i++) {
-		const struct profile_class *class = &profile->classes[profile->rows[i].class];
+		const struct profile_subset *subset = &profile->subsets[profile->rows[i].subset];
 
-		assert_string_equal(trace_string(trace, class->comm), rows[i].comm);
+		assert_string_equal(trace_string(trace, subset->comm), rows[i].comm);
 		assert_in_range(profile->rows[i].self + 40, rows[i].weight * base_periods[0],
 		                rows[i].weight * base_periods[0] + 80);
 	}

@@ -62,7 +62,7 @@ static void expect_process(const struct trace *trace, uint64_t samples, const ch
 
 	assert_non_null(profile);
 	for (uint32_t i = 0; i < profile->nr_rows; i++) {
-		uint32_t process = profile->classes[profile->rows[i].class].process;
+		uint32_t process = profile->subsets[profile->rows[i].subset].process;
 
 		if (profile->rows[i].samples != samples)
 			continue;

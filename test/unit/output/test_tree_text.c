@@ -259,7 +259,7 @@ static void namesakes_are_told_apart(void **state)
 	world_close(&w);
 }
 
-/* Of commands there are only totals: they stand among the trees, or behind those of classes. */
+/* Of commands there are only totals: they stand among the trees, or behind those of subsets. */
 static void what_was_not_sampled_is_a_branch(void **state)
 {
 	struct trace *trace;

@@ -1,4 +1,4 @@
-#include "output/views/class_rows.h"
+#include "output/views/subset_rows.h"
 
 #include "base/array.h"
 
@@ -7,11 +7,11 @@
 
 #define AHEAD 16 /* nodes to ask for */
 
-int class_rows_init(struct class_rows *rows, const struct profile_trees *trees)
+int subset_rows_init(struct subset_rows *rows, const struct profile_trees *trees)
 {
 	size_t nr = trees->profile->names.nr + 1UL;
 
-	*rows = (struct class_rows){
+	*rows = (struct subset_rows){
 		.trees = trees,
 		.by_name = calloc(nr, sizeof(*rows->by_name)),
 		.on_the_way = calloc(nr, sizeof(*rows->on_the_way)),
@@ -19,19 +19,19 @@ int class_rows_init(struct class_rows *rows, const struct profile_trees *trees)
 	return rows->by_name && rows->on_the_way ? 0 : -ENOMEM;
 }
 
-void class_rows_fini(struct class_rows *rows)
+void subset_rows_fini(struct subset_rows *rows)
 {
 	free(rows->rows);
 	free(rows->by_name);
 	free(rows->on_the_way);
-	*rows = (struct class_rows){0};
+	*rows = (struct subset_rows){0};
 }
 
 /* --- which there are -------------------------------------------------------------------------- */
 
-static int add_row(struct class_rows *rows, const struct class_row *row)
+static int add_row(struct subset_rows *rows, const struct subset_row *row)
 {
-	struct class_row *grown = array_reach(rows->rows, rows->nr, &rows->most, sizeof(*grown));
+	struct subset_row *grown = array_reach(rows->rows, rows->nr, &rows->most, sizeof(*grown));
 
 	if (!grown)
 		return -ENOMEM;
@@ -41,14 +41,14 @@ static int add_row(struct class_rows *rows, const struct class_row *row)
 }
 
 /* The rows of the functions of nodes from *node to the last one, where there are none yet. */
-static int meet(struct class_rows *rows, uint32_t class, uint32_t *node, uint32_t last,
+static int meet(struct subset_rows *rows, uint32_t subset, uint32_t *node, uint32_t last,
                 uint64_t order)
 {
 	int err = 0;
 
 	for (; *node <= last && !err; ++*node) {
 		uint32_t name = rows->trees->nodes[*node].name;
-		const struct class_row row = {class, name, PROFILE_NONE, 0, order | *node};
+		const struct subset_row row = {subset, name, PROFILE_NONE, 0, order | *node};
 
 		if (rows->by_name[name])
 			continue;
@@ -58,7 +58,7 @@ static int meet(struct class_rows *rows, uint32_t class, uint32_t *node, uint32_
 	return err;
 }
 
-static void link_row(struct class_rows *rows, uint32_t row)
+static void link_row(struct subset_rows *rows, uint32_t row)
 {
 	uint32_t name = rows->trees->profile->rows[row].name;
 
@@ -66,12 +66,12 @@ static void link_row(struct class_rows *rows, uint32_t row)
 		rows->rows[rows->by_name[name] - 1].row = row;
 }
 
-/* All nodes of a profile without sums are of one class, and come in their order. */
-static int meet_all(struct class_rows *rows, uint32_t class)
+/* All nodes of a profile without sums are of one subset, and come in their order. */
+static int meet_all(struct subset_rows *rows, uint32_t subset)
 {
 	const struct profile *profile = rows->trees->profile;
 	uint32_t node = 1;
-	int err = meet(rows, class, &node, rows->trees->nr - 1, 0);
+	int err = meet(rows, subset, &node, rows->trees->nr - 1, 0);
 
 	for (uint32_t i = 0; i < profile->nr_rows && !err; i++)
 		if (profile->rows[i].samples)
@@ -80,7 +80,7 @@ static int meet_all(struct class_rows *rows, uint32_t class)
 }
 
 /* A sum came with all of its path that was not there yet. */
-static int meet_sums(struct class_rows *rows, uint32_t class)
+static int meet_sums(struct subset_rows *rows, uint32_t subset)
 {
 	const struct profile_trees *trees = rows->trees;
 	uint32_t node = 1;
@@ -89,7 +89,7 @@ static int meet_sums(struct class_rows *rows, uint32_t class)
 	for (const uint32_t *i = trees->first; i < trees->end && !err; i++) {
 		const struct profile_sum *sum = &trees->profile->sums[*i];
 
-		err = meet(rows, class, &node, trees->at[sum->node], (uint64_t)*i << 32);
+		err = meet(rows, subset, &node, trees->at[sum->node], (uint64_t)*i << 32);
 		link_row(rows, sum->row);
 	}
 	return err;
@@ -119,7 +119,7 @@ static void put_in_order(const struct profile_trees *trees, uint32_t *ends, uint
 }
 
 /* Back up from a node until the way down goes on below `parent`. */
-static void leave(struct class_rows *rows, uint32_t at, uint32_t parent)
+static void leave(struct subset_rows *rows, uint32_t at, uint32_t parent)
 {
 	const struct path_node *nodes = rows->trees->nodes;
 
@@ -127,7 +127,7 @@ static void leave(struct class_rows *rows, uint32_t at, uint32_t parent)
 		rows->on_the_way[nodes[at].name]--;
 }
 
-static void sum_rows(struct class_rows *rows, const uint32_t *order)
+static void sum_rows(struct subset_rows *rows, const uint32_t *order)
 {
 	const struct path_node *nodes = rows->trees->nodes;
 	uint32_t nr = rows->trees->nr, at = 0;
@@ -145,7 +145,7 @@ static void sum_rows(struct class_rows *rows, const uint32_t *order)
 	leave(rows, at, 0);
 }
 
-static int sum(struct class_rows *rows)
+static int sum(struct subset_rows *rows)
 {
 	uint32_t *ends = calloc(rows->trees->nr + 1UL, sizeof(*ends));
 	uint32_t *order = calloc(rows->trees->nr + 1UL, sizeof(*order));
@@ -160,13 +160,13 @@ static int sum(struct class_rows *rows)
 	return err;
 }
 
-int class_rows_make(struct class_rows *rows, uint32_t class)
+int subset_rows_make(struct subset_rows *rows, uint32_t subset)
 {
 	int err;
 
 	for (uint32_t i = 0; i < rows->nr; i++)
 		rows->by_name[rows->rows[i].name] = 0;
 	rows->nr = 0;
-	err = rows->trees->order ? meet_sums(rows, class) : meet_all(rows, class);
+	err = rows->trees->order ? meet_sums(rows, subset) : meet_all(rows, subset);
 	return err ? err : sum(rows);
 }
