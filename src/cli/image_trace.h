@@ -36,6 +36,17 @@ bool image_command_parse(struct image_command *command, int argc, char **argv,
  * status: 0, or 1 after reporting why there is none.
  */
 int snapshot_write(const struct image_command *command);
+/*
+ * The two steps of it: copies what a recorder has at this moment, which returns NULL after
+ * reporting why not; and writes a trace of the copy, which stays the caller's.
+ */
+struct tables *snapshot_take(const char *path);
+int snapshot_store(struct tables *tables, const char *output);
+/*
+ * Chooses snapshot.atr as the output. Returns false after reporting that the recorder itself will
+ * write that file.
+ */
+bool snapshot_settle_output(struct image_command *command);
 
 /*
  * For a command without a name, where nobody has or left an image of the default: takes the only

@@ -40,32 +40,38 @@ static bool has_begun(const struct tables *tables)
 	return tables_have_events(tables) && run->end > run->start;
 }
 
-static int write_snapshot(const struct image_command *command, struct tables *tables)
+struct tables *snapshot_take(const char *path)
 {
-	if (!has_begun(tables)) {
-		say("the recorder of '%s' has not begun to sample yet", command->path);
-		return 1;
+	struct tables *tables = tables_snapshot(path);
+
+	if (!tables) {
+		say_why_not(path, errno);
+		return NULL;
 	}
-	tables_run(tables)->flags |= TRACE_RUN_SNAPSHOT;
-	return !image_trace_write(command->output, tables, true, "the run so far,");
+	if (has_begun(tables)) {
+		tables_run(tables)->flags |= TRACE_RUN_SNAPSHOT;
+		return tables;
+	}
+	say("the recorder of '%s' has not begun to sample yet", path);
+	tables_free(tables);
+	return NULL;
+}
+
+int snapshot_store(struct tables *tables, const char *output)
+{
+	return !image_trace_write(output, tables, true, "the run so far,");
 }
 
 int snapshot_write(const struct image_command *command)
 {
-	struct tables *tables = tables_snapshot(command->path);
-	int status;
+	struct tables *tables = snapshot_take(command->path);
+	int status = tables ? snapshot_store(tables, command->output) : 1;
 
-	if (!tables) {
-		say_why_not(command->path, errno);
-		return 1;
-	}
-	status = write_snapshot(command, tables);
 	tables_free(tables);
 	return status;
 }
 
-/* False: the recorder itself will write the default, which was told. */
-static bool settle_output(struct image_command *command)
+bool snapshot_settle_output(struct image_command *command)
 {
 	char *recorded = shm_image_absolute(command->path),
 	     *output = shm_image_absolute(DEFAULT_SNAPSHOT);
@@ -96,7 +102,7 @@ int cmd_snapshot(int argc, char **argv)
 		return 2;
 	if (!image_command_choose(&command, SHM_IMAGE_RECORDER, &chosen))
 		return 1;
-	if (command.output || settle_output(&command))
+	if (command.output || snapshot_settle_output(&command))
 		status = snapshot_write(&command);
 	free(chosen);
 	return status;

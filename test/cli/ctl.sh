@@ -15,7 +15,7 @@ refused() { # WORDS ARGUMENTS...
 }
 
 refused "no recorder of yours" nobody.atr status
-for wrong in "" "adaptrace.atr" "adaptrace.atr leap" "adaptrace.atr mark" "adaptrace.atr stop now" "mark a b c" "resume --recording" \
+for wrong in "" "adaptrace.atr" "adaptrace.atr leap" "adaptrace.atr mark" "adaptrace.atr stop now" "mark a b c" "adaptrace.atr snapshot a b" "resume --recording" \
 	"stop --for 1" "stop --save x" "reset now" "pause --for never" "pause --json"; do
 	"$ADAPTRACE" ctl $wrong 2>errors
 	status=$?
@@ -28,6 +28,11 @@ target=$(target_of $recorder)
 [ "$(state adaptrace.atr)$(state $recorder)$(state $target)$(state)" = recordingrecordingrecordingrecording ] ||
 	fail "$(state adaptrace.atr)"
 ctl adaptrace.atr mark "phase 2"
+ctl snapshot 2>errors
+ctl $recorder snapshot phase.atr 2>errors
+for snapshot in snapshot.atr phase.atr; do
+	"$ADAPTRACE" info --json $snapshot | grep -q '"phase 2"' || fail "$snapshot misses the mark"
+done
 refused "nothing is paused" adaptrace.atr resume
 ctl $target pause --recording
 [ "$(state)" = recording-paused ] || fail "$(state)"

@@ -5,13 +5,12 @@
 #include "cli/commands.h"
 #include "cli/foreign_options.h"
 #include "cli/image_trace.h"
+#include "cli/ctl/exchange.h"
 #include "cli/ctl/whom.h"
 #include "cli/say.h"
 #include "output/text/json_writer.h"
 #include "record/calls/call_classes.h"
 #include "output/text/text.h"
-#include "trace/live/control_packet.h"
-#include "trace/live/control_socket.h"
 #include "trace/live/image_status.h"
 
 #include <argp.h>
@@ -20,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_WORDS 3 /* WHOM COMMAND ARGUMENT */
 
@@ -38,6 +36,7 @@ struct ctl {
 struct ctl_command {
 	const char *name;
 	const char *argument; /* what it must be given; NULL: nothing */
+	bool takes_file;      /* it may be given the name of a file */
 	int (*run)(const struct ctl *ctl, const struct whom *recorder);
 };
 
@@ -140,33 +139,11 @@ static int show_status(const struct ctl *ctl, const struct whom *recorder)
 
 /* --- commands to the recorder ----------------------------------------------------------------- */
 
-static int exchange(int fd, const struct control_request *request, struct control_answer *answer)
-{
-	char packet[CONTROL_PACKET_MAX];
-	size_t size = control_request_print(request, packet);
-	ssize_t got;
-
-	if (!size)
-		return -EMSGSIZE;
-	if (send(fd, packet, size, MSG_NOSIGNAL) != (ssize_t)size)
-		return -errno;
-	got = recv(fd, packet, sizeof(packet), 0);
-	if (got < 0)
-		return errno == ECONNRESET ? -ENOENT : -errno;
-	if (!got)
-		return -ENOENT;
-	return control_answer_parse(packet, (size_t)got, answer) ? 0 : -EBADMSG;
-}
-
 static int ask(const struct whom *recorder, const struct control_request *request)
 {
-	struct control_answer answer = {0};
-	int fd = control_socket_connect(recorder->image_file), err = fd;
+	struct control_answer answer;
+	int err = exchange(recorder->image_file, request, &answer);
 
-	if (fd >= 0) {
-		err = exchange(fd, request, &answer);
-		close(fd);
-	}
 	if (err < 0)
 		say_unanswered(recorder, err);
 	else if (!answer.ok)
@@ -221,6 +198,14 @@ static int reset(const struct ctl *ctl, const struct whom *recorder)
 	return ask(recorder, &request);
 }
 
+/* The recorder takes no notice. */
+static int snapshot(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct image_command command = {.path = recorder->trace_path, .output = ctl->argument};
+
+	return command.output || snapshot_settle_output(&command) ? snapshot_write(&command) : 1;
+}
+
 static int overhead(const struct ctl *ctl, const struct whom *recorder)
 {
 	struct control_request request = {.command = CONTROL_OVERHEAD};
@@ -249,14 +234,15 @@ static int calls(const struct ctl *ctl, const struct whom *recorder)
 /* --- the command line ------------------------------------------------------------------------- */
 
 static const struct ctl_command ctl_commands[] = {
-	{"status", NULL, show_status},
-	{"mark", "a text", mark},
-	{"pause", NULL, pause_},
-	{"resume", NULL, resume},
-	{"stop", NULL, stop},
-	{"reset", NULL, reset},
-	{"overhead", "a percentage", overhead},
-	{"calls", "on, off or a class", calls},
+	{"status", NULL, false, show_status},
+	{"mark", "a text", false, mark},
+	{"pause", NULL, false, pause_},
+	{"resume", NULL, false, resume},
+	{"stop", NULL, false, stop},
+	{"reset", NULL, false, reset},
+	{"snapshot", NULL, true, snapshot},
+	{"overhead", "a percentage", false, overhead},
+	{"calls", "on, off or a class", false, calls},
 };
 
 #define NR_CTL_COMMANDS (sizeof(ctl_commands) / sizeof(*ctl_commands))
@@ -355,7 +341,7 @@ static const struct ctl_command *take_words(struct ctl *ctl)
 	ctl->name = ctl->words[at++];
 	if (command->argument && at == ctl->nr_words)
 		say_usage("%s takes %s", command->name, command->argument);
-	if (command->argument)
+	if (command->argument || (command->takes_file && at < ctl->nr_words))
 		ctl->argument = ctl->words[at++];
 	if (at < ctl->nr_words)
 		say_usage("too many arguments: '%s'", ctl->words[at]);
@@ -376,6 +362,7 @@ static const char doc[] =
 	"  resume             ends a pause\n"
 	"  stop               writes the trace now; the program runs on\n"
 	"  reset              drops all samples, and begins anew with the first rate\n"
+	"  snapshot [FILE]    writes a trace of what there is so far (snapshot.atr)\n"
 	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
 	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
 

@@ -1,0 +1,14 @@
+/* Sends a recorder one request and takes its answer. */
+#ifndef CLI_CTL_EXCHANGE_H
+#define CLI_CTL_EXCHANGE_H
+
+#include "trace/live/control_packet.h"
+
+/* 0 with an answer, which may be a refusal, or -errno: -ENOENT: the recorder has ended. */
+int exchange(const char *image_file, const struct control_request *request,
+             struct control_answer *answer);
+/* The same for a packet. */
+int exchange_packet(const char *image_file, const char *packet, size_t size,
+                    struct control_answer *answer);
+
+#endif
