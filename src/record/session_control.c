@@ -71,6 +71,16 @@ static const char *reset(struct session *s, const struct control_request *reques
 	return NULL;
 }
 
+/* The entry of the condition is all there is to it. */
+static const char *condition(struct session *s, const struct control_request *request,
+                             const struct ucred *peer)
+{
+	(void)s;
+	(void)request;
+	(void)peer;
+	return NULL;
+}
+
 /* Floors do not fall by a higher limit. */
 static const char *overhead(struct session *s, const struct control_request *request,
                             const struct ucred *peer)
@@ -123,6 +133,20 @@ static uint32_t argument_of(struct session *s, const struct control_request *req
 	return *request->text ? tables_string(s->tables, request->text) : 0;
 }
 
+static void note_condition(struct session *s, const struct control_request *request,
+                           const struct trace_action *action)
+{
+	const struct trace_condition condition = {
+		.time = action->time,
+		.value = request->value,
+		.text = action->text,
+		.file = *request->file ? tables_string(s->tables, request->file) : 0,
+		.pid = action->pid,
+	};
+
+	tables_add_condition(s->tables, &condition);
+}
+
 static void note_action(struct session *s, const struct control_request *request,
                         const struct ucred *peer, const struct control_answer *answer)
 {
@@ -140,15 +164,18 @@ static void note_action(struct session *s, const struct control_request *request
 	};
 
 	tables_add_action(s->tables, &action);
+	if (answer->ok && request->command == CONTROL_CONDITION)
+		note_condition(s, request, &action);
 }
 
 static void serve(void *arg, const struct control_request *request, const struct ucred *peer,
                   struct control_answer *answer)
 {
 	static command_fn *const commands[NR_CONTROL_COMMANDS] = {
-		[CONTROL_MARK] = mark,   [CONTROL_PAUSE] = pause_, [CONTROL_RESUME] = resume,
-		[CONTROL_STOP] = stop,   [CONTROL_RESET] = reset,  [CONTROL_OVERHEAD] = overhead,
-		[CONTROL_CALLS] = calls,
+		[CONTROL_MARK] = mark,     [CONTROL_PAUSE] = pause_,
+		[CONTROL_RESUME] = resume, [CONTROL_STOP] = stop,
+		[CONTROL_RESET] = reset,   [CONTROL_OVERHEAD] = overhead,
+		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = condition,
 	};
 	struct session *s = arg;
 	const char *refusal = "the recording has ended";

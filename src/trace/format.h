@@ -48,6 +48,7 @@ enum trace_section {
 	TRACE_CALL_SUMS,    /* struct trace_call_sum, one for each key; may be missing */
 	TRACE_ACTIONS,      /* struct trace_action, ascending by time; may be missing */
 	TRACE_GAPS,         /* struct trace_gap, for each event ascending; may be missing */
+	TRACE_CONDITIONS = 26, /* struct trace_condition, ascending by time; may be missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -407,7 +408,8 @@ struct trace_instrument {
 };
 static_assert(sizeof(struct trace_instrument) == 40, "fixed by the format");
 
-#define TRACE_MARK "mark" /* the action that only marks a time */
+#define TRACE_MARK      "mark"      /* the action that only marks a time */
+#define TRACE_CONDITION "condition" /* the action that enters a struct trace_condition */
 
 /* An action of somebody who steered the recording while it ran. */
 struct trace_action {
@@ -428,5 +430,17 @@ struct trace_gap {
 	uint32_t process; /* as in struct trace_action */
 };
 static_assert(sizeof(struct trace_gap) == 24, "fixed by the format");
+
+/* A condition that somebody watched for while the recording went on, each time that it came true.
+ */
+struct trace_condition {
+	uint64_t time;    /* ns */
+	double value;     /* of its first metric */
+	uint32_t text;    /* string: as it was given */
+	uint32_t file;    /* string: path of the trace that was written then; 0: none */
+	int32_t pid;      /* of the process that watched */
+	uint32_t process; /* as in struct trace_action */
+};
+static_assert(sizeof(struct trace_condition) == 32, "fixed by the format");
 
 #endif

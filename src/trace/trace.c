@@ -93,6 +93,11 @@ const struct trace_gap *trace_gap(const struct trace *trace, uint32_t index)
 	return section_entry(&trace->sections[TRACE_GAPS], index);
 }
 
+const struct trace_condition *trace_condition(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_CONDITIONS], index);
+}
+
 uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap)
 {
 	const uint64_t end = gap->to ? gap->to : trace_run(trace)->end;
@@ -133,7 +138,9 @@ const char *trace_action_text(const struct trace *trace, const struct trace_acti
 {
 	const char *name = trace_string(trace, action->action);
 
-	return strcmp(name, TRACE_MARK) ? name : trace_string(trace, action->text);
+	return strcmp(name, TRACE_MARK) && strcmp(name, TRACE_CONDITION)
+	               ? name
+	               : trace_string(trace, action->text);
 }
 
 const char *trace_unit_name(enum trace_unit unit)

@@ -69,6 +69,7 @@ const struct trace_process *trace_process(const struct trace *trace, uint32_t in
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index);
 const struct trace_action *trace_action(const struct trace *trace, uint32_t index);
 const struct trace_gap *trace_gap(const struct trace *trace, uint32_t index);
+const struct trace_condition *trace_condition(const struct trace *trace, uint32_t index);
 
 /* Returns the end of a gap, which may be that of the run. It is not before its start. */
 uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
@@ -77,7 +78,7 @@ uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
  * processes were recorded on their own, it is the mean of theirs.
  */
 uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to);
-/* "pause", or of a mark its text. */
+/* "pause", or of a mark or condition its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
 

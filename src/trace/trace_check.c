@@ -204,16 +204,23 @@ static const char *check_steering(const struct trace *trace)
 {
 	const struct trace_action *action, *last_action = NULL;
 	const struct trace_gap *gap, *last_gap = NULL;
+	const struct trace_condition *condition, *last_condition = NULL;
 
 	if (!MISSING_OR_READABLE(TRACE_ACTIONS, struct trace_action) ||
-	    !MISSING_OR_READABLE(TRACE_GAPS, struct trace_gap))
-		return "its actions or gaps have entries of another kind";
+	    !MISSING_OR_READABLE(TRACE_GAPS, struct trace_gap) ||
+	    !MISSING_OR_READABLE(TRACE_CONDITIONS, struct trace_condition))
+		return "its actions, conditions or gaps have entries of another kind";
 	for (uint32_t i = 0; (action = trace_action(trace, i)); i++, last_action = action)
 		if (last_action && last_action->time > action->time)
 			return "its actions are out of order";
 	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++, last_gap = gap)
 		if (last_gap && last_gap->from > gap->from)
 			return "its gaps are out of order";
+	for (uint32_t i = 0; (condition = trace_condition(trace, i)); i++) {
+		if (last_condition && last_condition->time > condition->time)
+			return "its conditions are out of order";
+		last_condition = condition;
+	}
 	return NULL;
 }
 

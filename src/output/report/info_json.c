@@ -182,6 +182,24 @@ static void put_actions(struct json_writer *json, const struct trace *trace)
 	json_number(json, "dropped_actions", trace_run(trace)->dropped_actions);
 }
 
+static void put_conditions(struct json_writer *json, const struct trace *trace)
+{
+	const struct trace_condition *condition;
+
+	json_begin_list(json, "conditions");
+	for (uint32_t i = 0; (condition = trace_condition(trace, i)); i++) {
+		json_begin(json, NULL);
+		put_string(json, "text", trace, condition->text);
+		json_number(json, "time_ns", condition->time);
+		json_real(json, "value", condition->value);
+		json_text(json, "file",
+		          condition->file ? trace_string(trace, condition->file) : NULL);
+		json_int(json, "pid", condition->pid);
+		json_end(json);
+	}
+	json_end_list(json);
+}
+
 static void put_gaps(struct json_writer *json, const struct trace *trace)
 {
 	const struct trace_event *event;
@@ -337,6 +355,7 @@ int info_json(FILE *to, const struct trace *trace)
 	put_samples(&json, trace);
 	put_reductions(&json, trace);
 	put_actions(&json, trace);
+	put_conditions(&json, trace);
 	put_gaps(&json, trace);
 	put_threads(&json, trace, &shares);
 	put_commands(&json, trace, &shares);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define MAX_ROWS     10 /* of threads and of commands */
@@ -76,14 +77,19 @@ static void put_paused(FILE *to, const struct trace *trace)
 		put_time(to, "of it sampled", trace_sampled_time(trace, 0, run->start, run->end));
 }
 
-static void put_action(FILE *to, const struct trace *trace, const struct trace_action *action)
+static void put_steering_time(FILE *to, const struct trace *trace, uint64_t at)
 {
 	const struct trace_run *run = trace_run(trace);
 	char time[TEXT_SIZE] = "before"; /* a reset, or while sampling had not begun */
 
-	if (action->time >= run->start)
-		text_quantity(time, (double)trace_since_start(run, action->time), TRACE_NS);
+	if (at >= run->start)
+		text_quantity(time, (double)trace_since_start(run, at), TRACE_NS);
 	fprintf(to, "  %9s  ", time);
+}
+
+static void put_action(FILE *to, const struct trace *trace, const struct trace_action *action)
+{
+	put_steering_time(to, trace, action->time);
 	text_put(to, trace_string(trace, action->action), 0);
 	if (action->text) {
 		fputs(": ", to);
@@ -93,20 +99,56 @@ static void put_action(FILE *to, const struct trace *trace, const struct trace_a
 	        action->pid, action->uid);
 }
 
+/* Conditions have a list of their own. */
+static bool is_condition(const struct trace *trace, const struct trace_action *action)
+{
+	return !strcmp(trace_string(trace, action->action), TRACE_CONDITION);
+}
+
 /* The first ones; --json has all. */
 static void put_actions(FILE *to, const struct trace *trace)
 {
-	const uint32_t nr = trace_nr(trace, TRACE_ACTIONS);
+	const struct trace_action *action;
+	uint32_t nr = 0;
 
-	if (nr)
-		fputs("\nhow it was steered\n", to);
-	for (uint32_t i = 0; i < nr && i < MAX_ACTIONS; i++)
-		put_action(to, trace, trace_action(trace, i));
+	for (uint32_t i = 0; (action = trace_action(trace, i)); i++) {
+		if (is_condition(trace, action))
+			continue;
+		if (!nr++)
+			fputs("\nhow it was steered\n", to);
+		if (nr <= MAX_ACTIONS)
+			put_action(to, trace, action);
+	}
 	if (nr > MAX_ACTIONS)
 		fprintf(to, "  and %u more actions and marks\n", nr - MAX_ACTIONS);
 	if (trace_run(trace)->dropped_actions)
 		fprintf(to, "  %llu actions and marks found no room in the trace\n",
 		        (unsigned long long)trace_run(trace)->dropped_actions);
+}
+
+static void put_condition(FILE *to, const struct trace *trace,
+                          const struct trace_condition *condition)
+{
+	put_steering_time(to, trace, condition->time);
+	text_put(to, trace_string(trace, condition->text), 0);
+	fprintf(to, " (%.4g)", condition->value);
+	if (condition->file) {
+		fputs(" → ", to);
+		text_put(to, trace_string(trace, condition->file), 0);
+	}
+	fputc('\n', to);
+}
+
+static void put_conditions(FILE *to, const struct trace *trace)
+{
+	const uint32_t nr = trace_nr(trace, TRACE_CONDITIONS);
+
+	if (nr)
+		fputs("\nconditions that came true, and the value then\n", to);
+	for (uint32_t i = 0; i < nr && i < MAX_ACTIONS; i++)
+		put_condition(to, trace, trace_condition(trace, i));
+	if (nr > MAX_ACTIONS)
+		fprintf(to, "  and %u more times\n", nr - MAX_ACTIONS);
 }
 
 static void put_run(FILE *to, const struct trace *trace)
@@ -528,6 +570,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_memory(to, trace_run(trace));
 	put_reductions(to, trace);
 	put_actions(to, trace);
+	put_conditions(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)

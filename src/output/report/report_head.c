@@ -41,20 +41,22 @@ static unsigned count_marks(const struct trace *trace)
 	return nr;
 }
 
-/* ", of which 2 s were not sampled, with 3 marks" */
+/* ", 2 s of it paused, with 3 marks," */
 static void put_steering(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
 	uint64_t paused = trace_wall(run) - trace_sampled_time(trace, 0, run->start, run->end);
-	const unsigned nr_marks = count_marks(trace);
+	const unsigned nr_marks = count_marks(trace), nr_fired = trace_nr(trace, TRACE_CONDITIONS);
 	char text[TEXT_SIZE];
 
 	text_quantity(text, (double)paused, TRACE_NS);
 	if (paused)
-		fprintf(to, ", %s of it paused,", text);
+		fprintf(to, ", %s of it paused", text);
 	if (nr_marks)
-		fprintf(to, "%s with %u mark%s", paused ? "" : ",", nr_marks, plural(nr_marks));
-	if (nr_marks && !paused)
+		fprintf(to, ", with %u mark%s", nr_marks, plural(nr_marks));
+	if (nr_fired)
+		fprintf(to, ", a condition was met %u time%s", nr_fired, plural(nr_fired));
+	if (paused || nr_marks || nr_fired)
 		fputc(',', to);
 }
 

@@ -1,6 +1,7 @@
 #include "trace/live/control_packet.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #define MAX_DEPTH      2
 
 /* The members of requests beside "v" and "ctl". */
-enum member { TEXT = 1, RECORDING = 2, SECONDS = 4, PERCENT = 8 };
+enum member { TEXT = 1, RECORDING = 2, SECONDS = 4, PERCENT = 8, VALUE = 16, PATH = 32 };
 
 static const struct command {
 	const char *name;
@@ -24,6 +25,7 @@ static const struct command {
 	[CONTROL_RESET] = {"reset", 0, 0},
 	[CONTROL_OVERHEAD] = {"overhead", PERCENT, PERCENT},
 	[CONTROL_CALLS] = {"calls", TEXT, TEXT},
+	[CONTROL_CONDITION] = {"condition", TEXT | VALUE | PATH, TEXT | VALUE},
 };
 
 const char *control_command_name(enum control_command command)
@@ -91,6 +93,10 @@ static unsigned take_member(const char *key, struct json_object *value,
 		return SECONDS;
 	if (!strcmp(key, "percent") && take_number(value, 0, 100, &request->percent))
 		return PERCENT;
+	if (!strcmp(key, "value") && take_number(value, -DBL_MAX, DBL_MAX, &request->value))
+		return VALUE;
+	if (!strcmp(key, "file") && take_text(value, request->file, CONTROL_FILE_MAX))
+		return PATH;
 	if (!strcmp(key, "recording") && json_object_is_type(value, json_type_boolean)) {
 		request->recording = json_object_get_boolean(value);
 		return RECORDING;
@@ -210,6 +216,10 @@ static void add_members(struct json_object *object, const struct control_request
 		                       json_object_new_boolean(request->recording));
 	if (members & PERCENT)
 		json_object_object_add(object, "percent", json_object_new_double(request->percent));
+	if (members & VALUE)
+		json_object_object_add(object, "value", json_object_new_double(request->value));
+	if (members & PATH && *request->file)
+		json_object_object_add(object, "file", json_object_new_string(request->file));
 	if (members & SECONDS && request->seconds > 0)
 		json_object_object_add(object, "seconds", json_object_new_double(request->seconds));
 }

@@ -14,8 +14,9 @@
 #include <stdint.h>
 
 #define CONTROL_PACKET_MAX  4096
-#define CONTROL_TEXT_MAX    256 /* bytes, without the NUL */
-#define CONTROL_ERROR_MAX   256 /* likewise */
+#define CONTROL_TEXT_MAX    256  /* bytes, without the NUL */
+#define CONTROL_ERROR_MAX   256  /* likewise */
+#define CONTROL_FILE_MAX    2048 /* likewise */
 #define CONTROL_SECONDS_MIN 0.001
 #define CONTROL_SECONDS_MAX 1e9
 
@@ -25,8 +26,9 @@ enum control_command {
 	CONTROL_RESUME, /* seconds */
 	CONTROL_STOP,
 	CONTROL_RESET,
-	CONTROL_OVERHEAD, /* percent */
-	CONTROL_CALLS,    /* text: on, off, or a class of calls */
+	CONTROL_OVERHEAD,  /* percent */
+	CONTROL_CALLS,     /* text: on, off, or a class of calls */
+	CONTROL_CONDITION, /* text, value, file: it has come true, which is to be noted */
 	NR_CONTROL_COMMANDS
 };
 
@@ -36,7 +38,9 @@ struct control_request {
 	bool recording; /* pause: the recording alone, while the target runs on */
 	double seconds; /* time after which the command is undone; 0: not given */
 	double percent; /* 0 … 100 */
+	double value;
 	char text[CONTROL_TEXT_MAX + 1];
+	char file[CONTROL_FILE_MAX + 1]; /* a path, which the recorder only notes */
 };
 
 struct control_answer {

@@ -45,6 +45,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_CALL_SUMS] = {sizeof(struct trace_call_sum), TABLES_MAX_CALL_SUMS},
 		[TRACE_ACTIONS] = {sizeof(struct trace_action), TABLES_MAX_ACTIONS},
 		[TRACE_GAPS] = {sizeof(struct trace_gap), TABLES_MAX_GAPS},
+		[TRACE_CONDITIONS] = {sizeof(struct trace_condition), TABLES_MAX_CONDITIONS},
 	};
 
 	return kinds[section];

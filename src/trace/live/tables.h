@@ -4,7 +4,7 @@
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
  *     regions | communicators | members | processes | owners | instruments | counters | sums of
- *     calls | actions | gaps | arena
+ *     calls | actions | gaps | conditions | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -23,19 +23,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#define TABLES_MAX_EVENTS    HMB_MAX_KINDS
-#define TABLES_MAX_STREAMS   (1 << 16)
-#define TABLES_MAX_MODULES   (1 << 16)
-#define TABLES_MAX_THREADS   (1 << 16)
-#define TABLES_MAX_STRINGS   (8 << 20) /* bytes */
-#define TABLES_MAX_REGIONS   (1 << 14)
-#define TABLES_MAX_COMMS     (1 << 16)
-#define TABLES_MAX_MEMBERS   (1 << 22) /* of all communicators together */
-#define TABLES_MAX_PROCESSES (1 << 16)
-#define TABLES_MAX_COUNTERS  (COUNTER_MAX - 1)
-#define TABLES_MAX_CALL_SUMS (1 << 18)
-#define TABLES_MAX_ACTIONS   (1 << 16)
-#define TABLES_MAX_GAPS      (1 << 16)
+#define TABLES_MAX_EVENTS     HMB_MAX_KINDS
+#define TABLES_MAX_STREAMS    (1 << 16)
+#define TABLES_MAX_MODULES    (1 << 16)
+#define TABLES_MAX_THREADS    (1 << 16)
+#define TABLES_MAX_STRINGS    (8 << 20) /* bytes */
+#define TABLES_MAX_REGIONS    (1 << 14)
+#define TABLES_MAX_COMMS      (1 << 16)
+#define TABLES_MAX_MEMBERS    (1 << 22) /* of all communicators together */
+#define TABLES_MAX_PROCESSES  (1 << 16)
+#define TABLES_MAX_COUNTERS   (COUNTER_MAX - 1)
+#define TABLES_MAX_CALL_SUMS  (1 << 18)
+#define TABLES_MAX_ACTIONS    (1 << 16)
+#define TABLES_MAX_GAPS       (1 << 16)
+#define TABLES_MAX_CONDITIONS (1 << 14)
 
 struct tables;
 
@@ -171,10 +172,11 @@ bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 
 /*
  * Adds an action of somebody who steers the recording. Where there is no room it is counted in
- * trace_run.dropped_actions. A gap likewise.
+ * trace_run.dropped_actions. A gap and a condition likewise.
  */
 void tables_add_action(struct tables *tables, const struct trace_action *action);
 void tables_add_gap(struct tables *tables, const struct trace_gap *gap);
+void tables_add_condition(struct tables *tables, const struct trace_condition *condition);
 /* Ends all gaps that have no end yet. */
 void tables_end_gaps(struct tables *tables, uint64_t to);
 

@@ -25,6 +25,11 @@ void tables_add_gap(struct tables *tables, const struct trace_gap *gap)
 	add(tables, TRACE_GAPS, gap);
 }
 
+void tables_add_condition(struct tables *tables, const struct trace_condition *condition)
+{
+	add(tables, TRACE_CONDITIONS, condition);
+}
+
 void tables_end_gaps(struct tables *tables, uint64_t to)
 {
 	struct trace_gap *gap;

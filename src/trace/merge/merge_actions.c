@@ -1,4 +1,4 @@
-/* Actions and gaps of all inputs, in the order of time. */
+/* Actions, conditions and gaps of all inputs, in the order of time. */
 #include "trace/merge/merge_state.h"
 #include "base/array.h"
 
@@ -8,6 +8,13 @@
 static int compare_actions(const void *a, const void *b)
 {
 	const struct trace_action *x = a, *y = b;
+
+	return ORDER(x->time, y->time) ?: ORDER(x->process, y->process);
+}
+
+static int compare_conditions(const void *a, const void *b)
+{
+	const struct trace_condition *x = a, *y = b;
 
 	return ORDER(x->time, y->time) ?: ORDER(x->process, y->process);
 }
@@ -50,6 +57,27 @@ static void put_actions(struct merge *merge, struct trace_action *actions)
 		tables_add_action(merge->tables, &actions[i]);
 }
 
+static void put_conditions(struct merge *merge, struct trace_condition *conditions)
+{
+	const struct trace_condition *condition;
+	size_t nr = 0;
+
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+
+		for (uint32_t c = 0; (condition = trace_condition(input->trace, c)); c++, nr++) {
+			conditions[nr] = *condition;
+			conditions[nr].time = merge_time(merge, input, condition->time);
+			conditions[nr].text = merge_string(&merge->map, input, condition->text);
+			conditions[nr].file = merge_string(&merge->map, input, condition->file);
+			conditions[nr].process = process_of(input, condition->process);
+		}
+	}
+	ARRAY_SORT(conditions, nr, compare_conditions);
+	for (size_t i = 0; i < nr; i++)
+		tables_add_condition(merge->tables, &conditions[i]);
+}
+
 static void put_gaps(struct merge *merge, struct trace_gap *gaps)
 {
 	const struct trace_gap *gap;
@@ -76,23 +104,28 @@ static void put_gaps(struct merge *merge, struct trace_gap *gaps)
 
 int merge_put_actions(struct merge *merge)
 {
-	size_t nr_actions = 0, nr_gaps = 0;
+	size_t nr_actions = 0, nr_conditions = 0, nr_gaps = 0;
+	struct trace_condition *conditions;
 	struct trace_action *actions;
 	struct trace_gap *gaps;
 	bool fits;
 
 	for (uint32_t i = 0; i < merge->nr; i++) {
 		nr_actions += trace_nr(merge->inputs[i].trace, TRACE_ACTIONS);
+		nr_conditions += trace_nr(merge->inputs[i].trace, TRACE_CONDITIONS);
 		nr_gaps += trace_nr(merge->inputs[i].trace, TRACE_GAPS);
 	}
 	actions = calloc(nr_actions + 1, sizeof(*actions));
 	gaps = calloc(nr_gaps + 1, sizeof(*gaps));
-	fits = actions && gaps;
+	conditions = calloc(nr_conditions + 1, sizeof(*conditions));
+	fits = actions && gaps && conditions;
 	if (fits) {
 		put_actions(merge, actions);
+		put_conditions(merge, conditions);
 		put_gaps(merge, gaps);
 	}
 	free(actions);
 	free(gaps);
+	free(conditions);
 	return fits ? 0 : -ENOMEM;
 }

@@ -51,7 +51,7 @@ static inline uint64_t merge_time(const struct merge *merge, const struct merge_
 int merge_open(struct merge *merge);
 /* Closes the levels that are closed in the end, and puts in all that is left. */
 int merge_put_records(struct merge *merge);
-/* Enters the actions and gaps of all inputs. */
+/* Enters the actions, conditions and gaps of all inputs. */
 int merge_put_actions(struct merge *merge);
 
 #endif

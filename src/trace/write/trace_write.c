@@ -141,7 +141,7 @@ static int section_describe(struct writer *writer, enum trace_section section, u
 	err = section_each(writer, section, section_hash, hash);
 	*entry = (struct trace_entry){
 		.section = section,
-		.entry_size = (uint32_t)table.entry_size,
+		.entry_size = table.entry_size ? (uint32_t)table.entry_size : 1,
 		.offset = offset,
 		.size = table.nr * table.entry_size,
 		.checksum = XXH3_64bits_digest(hash),

@@ -17,6 +17,10 @@ static void requests_are_read_as_written(void **state)
 		{.command = CONTROL_PAUSE},
 		{.command = CONTROL_RESUME, .seconds = 0.5},
 		{.command = CONTROL_STOP},
+		{.command = CONTROL_CONDITION,
+	         .text = "cpu > 1: snapshot",
+	         .value = 1.25,
+	         .file = "/tmp/a-1.atr"},
 	};
 	char packet[CONTROL_PACKET_MAX];
 	struct control_request read;
@@ -66,6 +70,8 @@ static void wrong_requests_are_refused(void **state)
 		"{\"v\":1,\"ctl\":\"stop\",\"text\":\"x\"}",
 		"{\"v\":1,\"ctl\":\"stop\",\"file\":\"/etc/passwd\"}",
 		"{\"v\":1,\"ctl\":\"mark\"}",
+		"{\"v\":1,\"ctl\":\"condition\",\"text\":\"x\"}",
+		"{\"v\":1,\"ctl\":\"condition\",\"text\":\"x\",\"value\":1e999}",
 		"{\"v\":1,\"ctl\":\"mark\",\"text\":1}",
 		"{\"v\":1,\"ctl\":\"mark\",\"text\":\"a\\u0000b\"}",
 		"{\"v\":1,\"ctl\":\"mark\",\"text\":\"a\\nb\"}",

@@ -752,8 +752,9 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_OWNERS] = "calls has entries of another kind",
 		[TRACE_INSTRUMENTS] = "calls has entries of another kind",
 		[TRACE_CALL_SUMS] = "calls has entries of another kind",
-		[TRACE_ACTIONS] = "actions or gaps have entries of another kind",
-		[TRACE_GAPS] = "actions or gaps have entries of another kind",
+		[TRACE_ACTIONS] = "conditions or gaps have entries of another kind",
+		[TRACE_GAPS] = "conditions or gaps have entries of another kind",
+		[TRACE_CONDITIONS] = "conditions or gaps have entries of another kind",
 	};
 	const struct trace_entry *entries;
 	struct scratch scratch;
