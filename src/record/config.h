@@ -11,6 +11,7 @@
 
 #define SESSION_MAX_STACK     1024
 #define SESSION_MAX_PROCESSES 1024
+#define CONFIG_MAX_CONDITIONS 32
 
 /* Defaults: bytes of the buffer, and bytes of stack in a sample. */
 #define SESSION_BUDGET     ((size_t)100 << 20)
@@ -72,6 +73,8 @@ struct record_config {
 	bool user_only;     /* sampling the kernel's side is not permitted */
 	bool in_step;       /* the timers of all CPUs expire together, where that is possible */
 	bool waits;         /* the command is not executed until somebody resumes it */
+	const char *conditions[CONFIG_MAX_CONDITIONS]; /* for the program that runs the recorder */
+	unsigned nr_conditions;
 	bool quiet;
 };
 

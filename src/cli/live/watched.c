@@ -105,12 +105,25 @@ static void add_nameless(struct live_naming *naming, const struct frame_names *n
 
 bool watched_name(struct watched *watched, const struct profile *profile, bool patient)
 {
+	if (!watched->live)
+		return false;
+	add_nameless(watched->naming, &profile->names);
+	return watched_look_up(watched, patient);
+}
+
+void watched_add_nameless(struct watched *watched, uint64_t frame)
+{
+	if (watched->live)
+		live_naming_add(watched->naming, frame);
+}
+
+bool watched_look_up(struct watched *watched, bool patient)
+{
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	if (!watched->live)
 		return false;
-	add_nameless(watched->naming, &profile->names);
 	if (!live_naming_is_due(watched->naming) || (patient && should_wait(watched, now)))
 		return false;
 	err = image_trace_name(watched->live, watched->naming);

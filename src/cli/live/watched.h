@@ -34,4 +34,8 @@ const struct trace *watched_trace(const struct watched *watched);
  */
 bool watched_name(struct watched *watched, const struct profile *profile, bool patient);
 
+/* The same for single functions: adds one, and looks up all that were added. */
+void watched_add_nameless(struct watched *watched, uint64_t frame);
+bool watched_look_up(struct watched *watched, bool patient);
+
 #endif

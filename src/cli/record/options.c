@@ -7,6 +7,7 @@
 #include "record/period.h"
 #include "cli/say.h"
 #include "cli/size.h"
+#include "cli/watch/conditions.h"
 #include "cli/record/settle.h"
 #include "output/views/call_text.h"
 
@@ -40,6 +41,7 @@ enum {
 	OPT_CALLS,
 	OPT_PAUSE_AT,
 	OPT_IN_STEP,
+	OPT_ON,
 };
 
 static const struct argp_option argp_options[] = {
@@ -88,6 +90,10 @@ static const struct argp_option argp_options[] = {
          "let the program wait this long rather than lose calls of --mpi (0)", 0},
 	{"polls", OPT_POLLS, NULL, 0,
          "record also calls of --mpi that ask in vain, not only their sums", 0},
+	{"on", OPT_ON, "CONDITION", 0,
+         "act when this comes true, e.g. 'share(f*) > 20% for 2s: snapshot'; may be given again "
+         "(see adaptrace help watch)",
+         0},
 	{"seed", OPT_SEED, "N", 0, "number the samples of each stream from this seed", 0},
 	{"quiet", 'q', NULL, 0, "no status line, and no line at the end", 0},
 	{0},
@@ -366,6 +372,12 @@ static error_t parse_target(struct record_config *config, int key, const char *a
 	case OPT_DURATION:
 		config->duration = parse_time(arg, "impossible duration",
 		                              "--duration takes seconds, 0.001 at least");
+		return 0;
+	case OPT_ON:
+		conditions_check(arg);
+		if (config->nr_conditions == CONFIG_MAX_CONDITIONS)
+			say_usage("there may be at most %d conditions", CONFIG_MAX_CONDITIONS);
+		config->conditions[config->nr_conditions++] = arg;
 		return 0;
 	case OPT_PAUSE_AT:
 		if (strcmp(arg, "start") != 0)

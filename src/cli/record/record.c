@@ -1,17 +1,26 @@
 #include "cli/commands.h"
 #include "cli/record/options.h"
 #include "cli/record/status.h"
+#include "cli/record/watching.h"
 #include "cli/record/words.h"
 #include "record/session.h"
 
+/* The status comes first: the functions that show it get it as their argument. */
+struct record_run {
+	struct record_status status;
+	struct watching watching;
+};
+
 static void on_notice(void *arg, const struct notice *notice)
 {
-	struct record_status *status = arg;
+	struct record_run *run = arg;
 
+	if (notice->topic == NOTICE_TABLES)
+		watching_start(&run->watching, run->status.config);
 	if (notice->topic == NOTICE_MAY_STOP || notice->topic == NOTICE_NAMED)
-		status_clear(status);
+		status_clear(&run->status);
 	else
-		record_say(status->config, notice);
+		record_say(run->status.config, notice);
 }
 
 static bool is_impatient(void *arg)
@@ -23,9 +32,9 @@ static bool is_impatient(void *arg)
 int cmd_record(int argc, char **argv)
 {
 	struct record_config config;
-	struct record_status status = {.config = &config};
+	struct record_run run = {.status = {.config = &config}, .watching = {.pidfd = -1}};
 	const struct session_watcher watcher = {
-		.arg = &status,
+		.arg = &run,
 		.notice = on_notice,
 		.tick = status_show,
 		.naming = status_show_file,
@@ -43,8 +52,9 @@ int cmd_record(int argc, char **argv)
 	if (err)
 		return err;
 	config.mask = mask;
-	stderr_writer_open(&status.messages);
+	stderr_writer_open(&run.status.messages);
 	err = session_run(&config, &watcher);
-	stderr_writer_close(&status.messages);
+	watching_end(&run.watching);
+	stderr_writer_close(&run.status.messages);
 	return err;
 }

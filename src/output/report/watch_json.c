@@ -5,6 +5,7 @@
 #include "hmb/limits.h"
 #include "output/profile/frame_names.h"
 #include "output/text/json_writer.h"
+#include "trace/new_calls.h"
 #include "trace/selection.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@ struct watch_json {
 	struct map64 functions; /* by a hash of name and module */
 	struct map64 paths;     /* by the path of the caller and the function */
 	struct map64 threads;   /* by pid, tid and comm */
+	struct map64 regions;   /* by number in the trace */
+	struct new_calls calls; /* those that were written */
 	uint64_t last_time;
 	/* The lists of the present line: definitions, and samples. */
 	struct part {
@@ -26,7 +29,7 @@ struct watch_json {
 		size_t size;
 		FILE *to;
 		struct json_writer json;
-	} new_functions, new_paths, new_threads, samples;
+	} new_functions, new_paths, new_threads, samples; /* regions are functions, calls samples */
 	const struct trace *trace;
 	uint64_t from, until, nr;
 	char text[FRAME_TEXT_SIZE];
@@ -42,13 +45,17 @@ static void forget(struct watch_json *watch)
 	map64_fini(&watch->functions);
 	map64_fini(&watch->paths);
 	map64_fini(&watch->threads);
+	map64_fini(&watch->regions);
+	watch->regions = (struct map64){0};
 	watch->functions = watch->paths = watch->threads = (struct map64){0};
 }
 
 void watch_json_free(struct watch_json *watch)
 {
-	if (watch)
+	if (watch) {
 		forget(watch);
+		new_calls_fini(&watch->calls);
+	}
 	free(watch);
 }
 
@@ -252,6 +259,164 @@ int watch_json_samples(struct watch_json *watch, FILE *to, const struct trace *t
 	return err;
 }
 
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static const char *class_text(const struct trace_region *region)
+{
+	switch (region ? region->region_class : TRACE_MPI_OTHER) {
+	case TRACE_USER_REGION:
+		return "region";
+	case TRACE_MARKER:
+		return "mark";
+	case TRACE_VALUE:
+		return "value";
+	default:
+		return "mpi";
+	}
+}
+
+static bool is_value(const struct trace *trace, uint32_t region)
+{
+	const struct trace_region *entry = trace_region(trace, region);
+
+	return entry && entry->region_class == TRACE_VALUE;
+}
+
+static uint32_t define_region(struct watch_json *watch, uint32_t region)
+{
+	struct json_writer *json = &watch->new_functions.json;
+	bool is_new;
+	uint32_t number = number_of(&watch->regions, region, &is_new);
+
+	if (!is_new || number == UINT32_MAX)
+		return number;
+	json_begin_list(json, NULL);
+	json_number(json, NULL, number);
+	json_text(json, NULL, trace_region_name(watch->trace, region));
+	json_text(json, NULL, class_text(trace_region(watch->trace, region)));
+	json_end_list(json);
+	return number;
+}
+
+static void put_value(struct json_writer *json, const struct call *call)
+{
+	double value = 0;
+
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (call->parts[i].kind == CALL_VALUE)
+			memcpy(&value, &call->parts[i].bytes, sizeof(value));
+	json_real(json, NULL, value);
+}
+
+static void put_call(void *arg, const struct call *call)
+{
+	struct watch_json *watch = arg;
+	struct json_writer *json = &watch->samples.json;
+
+	json_int(json, NULL, (int64_t)(call->leave - watch->last_time));
+	json_number(json, NULL, define_thread(watch, call->thread));
+	json_number(json, NULL, define_region(watch, call->region));
+	if (is_value(watch->trace, call->region))
+		put_value(json, call);
+	else
+		json_number(json, NULL, call->leave - call->enter);
+	watch->last_time = call->leave;
+	watch->nr++;
+}
+
+static void skip_call(void *arg, const struct call *call)
+{
+	(void)arg;
+	(void)call;
+}
+
+/* A region's sums over all threads and peers. */
+struct region_sum {
+	uint64_t calls, time;
+	double last;
+	uint64_t last_time;
+};
+
+static void add_sum(struct region_sum *to, const struct trace_call_sum *sum, bool value)
+{
+	to->calls += sum->calls;
+	if (!value) {
+		to->time += sum->time;
+	} else if (sum->values.nr && sum->values.last_time >= to->last_time) {
+		to->last = sum->values.last;
+		to->last_time = sum->values.last_time;
+	}
+}
+
+static void put_sum(struct watch_json *watch, struct json_writer *json, uint32_t region,
+                    const struct region_sum *sum)
+{
+	json_begin_list(json, NULL);
+	json_number(json, NULL, define_region(watch, region));
+	json_number(json, NULL, sum->calls);
+	if (is_value(watch->trace, region))
+		json_real(json, NULL, sum->last);
+	else
+		json_number(json, NULL, sum->time);
+	json_end_list(json);
+}
+
+static int put_sums(struct watch_json *watch, struct part *part)
+{
+	const uint32_t nr = trace_nr(watch->trace, TRACE_REGIONS);
+	struct region_sum *sums = calloc(nr + 1, sizeof(*sums));
+	const struct trace_call_sum *sum;
+
+	if (!sums)
+		return -ENOMEM;
+	for (uint32_t i = 0; (sum = trace_call_sum(watch->trace, i)); i++)
+		if (sum->region < nr)
+			add_sum(&sums[sum->region], sum, is_value(watch->trace, sum->region));
+	for (uint32_t region = 0; region < nr; region++)
+		if (sums[region].calls)
+			put_sum(watch, &part->json, region, &sums[region]);
+	free(sums);
+	return 0;
+}
+
+static int put_calls_line(struct watch_json *watch, FILE *to, uint64_t from, uint64_t left_out)
+{
+	struct json_writer json = {.to = to};
+	bool whole;
+
+	json_begin(&json, NULL);
+	json_number(&json, "time_ns", trace_run(watch->trace)->end);
+	json_number(&json, "left_out", left_out);
+	whole = part_put(&watch->new_threads, &json, "threads") &&
+	        part_put(&watch->new_functions, &json, "regions");
+	json_number(&json, "first_ns", from);
+	json_number(&json, "nr", watch->nr);
+	whole = whole && part_put(&watch->samples, &json, "stored") &&
+	        part_put(&watch->new_paths, &json, "sums");
+	json_end(&json);
+	fputc('\n', to);
+	return whole ? 0 : -ENOMEM;
+}
+
+int watch_json_calls(struct watch_json *watch, FILE *to, const struct trace *trace, bool skip,
+                     uint64_t left_out)
+{
+	const uint64_t from = trace_run(trace)->start;
+	int err = -ENOMEM;
+
+	watch->trace = trace;
+	watch->last_time = from;
+	watch->nr = 0;
+	if (parts_begin(watch))
+		err = new_calls_each(&watch->calls, trace, skip ? skip_call : put_call, watch);
+	if (!err)
+		err = put_sums(watch, &watch->new_paths);
+	if (!err)
+		err = put_calls_line(watch, to, from, left_out);
+	parts_free(watch);
+	return err;
+}
+
 /* --- other lines ------------------------------------------------------------------------------ */
 
 int watch_json_table(FILE *to, const struct trace *trace, const struct view_query *query,
@@ -283,9 +448,19 @@ static void put_events(struct json_writer *json, const struct trace *trace)
 	json_end_list(json);
 }
 
-void watch_json_begin(FILE *to, const struct trace *trace, const char *path)
+static void put_fields(struct json_writer *json, const struct trace *trace, bool calls)
 {
-	static const char *const fields[] = {"after_ns", "thread", "path", "event"};
+	static const char *const sample[] = {"after_ns", "thread", "path", "event"},
+				 *const call[] = {"after_ns", "thread", "region", "ns_or_value"};
+
+	json_begin_list(json, calls ? "call" : "sample");
+	for (unsigned i = 0; i < (calls || trace_nr_events(trace) > 1 ? 4 : 3); i++)
+		json_text(json, NULL, calls ? call[i] : sample[i]);
+	json_end_list(json);
+}
+
+void watch_json_begin(FILE *to, const struct trace *trace, const char *path, bool calls)
+{
 	const struct trace_run *run = trace_run(trace);
 	struct json_writer json = {.to = to};
 
@@ -296,10 +471,7 @@ void watch_json_begin(FILE *to, const struct trace *trace, const char *path)
 	json_number(&json, "start_ns", run->start);
 	json_number(&json, "real_start_ns", run->real_start);
 	put_events(&json, trace);
-	json_begin_list(&json, "sample");
-	for (unsigned i = 0; i < (trace_nr_events(trace) > 1 ? 4 : 3); i++)
-		json_text(&json, NULL, fields[i]);
-	json_end_list(&json);
+	put_fields(&json, trace, calls);
 	json_end(&json);
 	fputc('\n', to);
 }

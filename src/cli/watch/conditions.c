@@ -1,0 +1,93 @@
+#include "cli/watch/conditions.h"
+
+#include "cli/live/watched.h"
+#include "cli/say.h"
+#include "cli/watch/metrics.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* "impossible condition 'rate(x) >> 2: mark': a number is missing at '> 2: mark'" */
+static _Noreturn void say_wrong(const char *text, size_t at, const char *wrong)
+{
+	if (text[at])
+		say_usage("impossible condition '%s': %s, at '%s'", text, wrong, text + at);
+	say_usage("impossible condition '%s': %s, at its end", text, wrong);
+}
+
+void conditions_add(struct conditions *conditions, const char *text)
+{
+	const char *wrong;
+	size_t at;
+
+	if (conditions->nr == CONDITIONS_MAX)
+		say_usage("there may be at most %d conditions", CONDITIONS_MAX);
+	wrong = condition_parse(&conditions->list[conditions->nr], text, &at);
+	if (wrong)
+		say_wrong(text, at, wrong);
+	conditions->nr++;
+}
+
+void conditions_check(const char *text)
+{
+	struct conditions conditions = {0};
+
+	conditions_add(&conditions, text);
+	conditions_fini(&conditions);
+}
+
+void conditions_fini(struct conditions *conditions)
+{
+	metrics_free(conditions->metrics);
+	for (unsigned i = 0; i < conditions->nr; i++)
+		condition_fini(&conditions->list[i]);
+	*conditions = (struct conditions){0};
+}
+
+int conditions_begin(struct conditions *conditions, struct steering *steering)
+{
+	int err;
+
+	conditions->steering = steering;
+	for (unsigned i = 0; i < conditions->nr; i++)
+		trigger_init(&conditions->triggers[i], &conditions->list[i]);
+	conditions->metrics = metrics_new(conditions->list, conditions->nr);
+	if (conditions->metrics)
+		return 0;
+	err = -errno;
+	if (err == -E2BIG)
+		say("conditions can have at most %d metrics 'share' together", METRICS_MAX_SHARES);
+	else
+		say("cannot watch for conditions: %s", strerror(-err));
+	return err;
+}
+
+static int check_events(const struct conditions *conditions, const struct trace *trace)
+{
+	const char *missing = metrics_missing_event(conditions->metrics, trace);
+
+	if (!missing)
+		return 0;
+	say("cannot watch for a condition on event '%s', which is not recorded; record it with -e",
+	    missing);
+	return -EINVAL;
+}
+
+int conditions_look(struct conditions *conditions, struct watched *watched)
+{
+	const struct trace *trace = watched_trace(watched);
+	const uint64_t now = trace_run(trace)->end;
+	int err = check_events(conditions, trace);
+
+	if (!err)
+		err = metrics_read(conditions->metrics, watched);
+	for (unsigned i = 0; i < conditions->nr && !err; i++) {
+		struct trigger *trigger = &conditions->triggers[i];
+
+		if (trigger_step(trigger, now, metrics_readings(conditions->metrics, i), true))
+			steering_fire(conditions->steering, &conditions->list[i],
+			              trigger_value(trigger));
+	}
+	steering_reap(conditions->steering);
+	return err;
+}

@@ -1,0 +1,322 @@
+#include "cli/watch/metric_state.h"
+
+#include "base/frame.h"
+#include "cli/live/watched.h"
+#include "output/profile/frame_names.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+void metric_add(struct metric_term *term, double value, bool forget)
+{
+	struct reading *reading = term->reading;
+	bool first = reading->state != READING_NEW;
+
+	reading->state = READING_NEW;
+	reading->least = first || value < reading->least ? value : reading->least;
+	reading->most = first || value > reading->most ? value : reading->most;
+	if (!forget && term->median)
+		median_add(term->median, value);
+}
+
+void metric_set(struct metric_term *term, double value)
+{
+	metric_add(term, value, false);
+}
+
+bool metric_history_rate(struct metric_history *history, uint64_t now, double total, double *rate)
+{
+	const unsigned at = history->nr++ % HISTORY_SIZE;
+	bool known = false;
+
+	history->times[at] = now;
+	history->totals[at] = total;
+	for (unsigned back = 1; back < HISTORY_SIZE && back < history->nr && !known; back++) {
+		unsigned i = (at + HISTORY_SIZE - back) % HISTORY_SIZE;
+
+		if (now < history->times[i] + METRIC_WINDOW_NS)
+			continue;
+		*rate = (total - history->totals[i]) / ((double)(now - history->times[i]) / 1e9);
+		known = true;
+	}
+	return known;
+}
+
+/* --- making and freeing ----------------------------------------------------------------------- */
+
+static unsigned count_terms(const struct condition *conditions, unsigned nr)
+{
+	unsigned nr_terms = 0;
+
+	for (unsigned i = 0; i < nr; i++)
+		nr_terms += conditions[i].nr_terms;
+	return nr_terms;
+}
+
+static int add_term(struct metrics *metrics, const struct condition_term *term)
+{
+	const unsigned number = metrics->nr_terms++;
+	struct metric_term *to = &metrics->terms[number];
+
+	to->term = term;
+	to->reading = &metrics->readings[number];
+	metrics->has[term->metric] = true;
+	if (term->bound_kind == BOUND_MEDIAN) {
+		to->median = calloc(1, sizeof(*to->median));
+		if (!to->median)
+			return -ENOMEM;
+	}
+	if (term->metric == METRIC_SHARE)
+		to->share = metrics->nr_shares++;
+	return metrics->nr_shares > METRICS_MAX_SHARES ? -E2BIG : 0;
+}
+
+static int add_terms(struct metrics *metrics, const struct condition *conditions, unsigned nr)
+{
+	int err = 0;
+
+	for (unsigned i = 0; i < nr; i++) {
+		metrics->first[i] = metrics->nr_terms;
+		for (unsigned t = 0; t < conditions[i].nr_terms && !err; t++)
+			err = add_term(metrics, &conditions[i].terms[t]);
+	}
+	return err;
+}
+
+struct metrics *metrics_new(const struct condition *conditions, unsigned nr)
+{
+	const unsigned nr_terms = count_terms(conditions, nr);
+	struct metrics *metrics = calloc(1, sizeof(*metrics));
+	int err = -ENOMEM;
+
+	if (!metrics)
+		return NULL;
+	metrics->terms = calloc(nr_terms + 1, sizeof(*metrics->terms));
+	metrics->readings = calloc(nr_terms + 1, sizeof(*metrics->readings));
+	metrics->first = calloc(nr + 1, sizeof(*metrics->first));
+	if (metrics->terms && metrics->readings && metrics->first)
+		err = add_terms(metrics, conditions, nr);
+	if (!err)
+		return metrics;
+	metrics_free(metrics);
+	errno = -err;
+	return NULL;
+}
+
+void metrics_free(struct metrics *metrics)
+{
+	if (!metrics)
+		return;
+	for (unsigned i = 0; metrics->terms && i < metrics->nr_terms; i++)
+		free(metrics->terms[i].median);
+	metric_calls_fini(&metrics->calls);
+	map64_fini(&metrics->frames);
+	free(metrics->terms);
+	free(metrics->readings);
+	free(metrics->first);
+	free(metrics);
+}
+
+const struct reading *metrics_readings(const struct metrics *metrics, unsigned condition)
+{
+	return metrics->readings + metrics->first[condition];
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static const char *missing_event(const struct trace *trace, const struct condition_term *term)
+{
+	if (term->metric != METRIC_RATE && term->metric != METRIC_RATIO)
+		return NULL;
+	if (trace_find_event(trace, term->name) == TRACE_ALL_EVENTS)
+		return term->name;
+	return term->other && trace_find_event(trace, term->other) == TRACE_ALL_EVENTS ? term->other
+	                                                                               : NULL;
+}
+
+const char *metrics_missing_event(const struct metrics *metrics, const struct trace *trace)
+{
+	const char *missing = NULL;
+
+	for (unsigned i = 0; i < metrics->nr_terms && !missing; i++)
+		missing = missing_event(trace, metrics->terms[i].term);
+	return missing;
+}
+
+/* The pattern may be of the whole name, or of what is before the parameters. */
+static bool matches(const char *pattern, const char *name)
+{
+	char base[FRAME_TEXT_SIZE];
+	size_t size = strcspn(name, "(");
+
+	if (!fnmatch(pattern, name, 0))
+		return true;
+	if (!size || !name[size] || size >= sizeof(base))
+		return false;
+	memcpy(base, name, size);
+	base[size] = '\0';
+	return !fnmatch(pattern, base, 0);
+}
+
+static uint32_t find_bits(const struct metrics *metrics, uint64_t frame)
+{
+	char text[FRAME_TEXT_SIZE];
+	const char *name = frame_symbol(metrics->trace, frame, text);
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < metrics->nr_terms; i++) {
+		const struct metric_term *term = &metrics->terms[i];
+
+		if (term->term->metric == METRIC_SHARE && matches(term->term->name, name))
+			bits |= 1U << term->share;
+	}
+	return bits;
+}
+
+/* A frame that has no name yet is looked up. */
+static uint32_t bits_of(struct metrics *metrics, uint64_t frame)
+{
+	uint32_t bits = map64_get(&metrics->frames, frame);
+
+	if (bits != UINT32_MAX)
+		return bits;
+	bits = find_bits(metrics, frame);
+	if (frame_module(frame) && trace_find_symbol(metrics->trace, frame) == UINT32_MAX)
+		watched_add_nameless(metrics->watched, frame);
+	map64_add(&metrics->frames, frame, bits);
+	return bits;
+}
+
+static int add_sample(void *arg, const struct trace_sample *sample)
+{
+	struct metrics *metrics = arg;
+	uint32_t bits;
+
+	if (sample->time < metrics->from || sample->time >= metrics->to ||
+	    sample->event >= HMB_MAX_KINDS)
+		return 0;
+	metrics->weights[sample->event] += (double)sample->weight;
+	if (sample->event || !metrics->nr_shares)
+		return 0;
+	bits = bits_of(metrics, sample->leaf);
+	for (unsigned i = 0; bits; i++, bits >>= 1)
+		if (bits & 1)
+			metrics->shares[i] += (double)sample->weight;
+	return 0;
+}
+
+static double weight_of(const struct metrics *metrics, const char *event)
+{
+	uint32_t number = trace_find_event(metrics->trace, event);
+
+	return number < HMB_MAX_KINDS ? metrics->weights[number] : 0;
+}
+
+/* Returns the seconds of the window in which an event was sampled. */
+static double sampled_seconds(const struct metrics *metrics, const char *event)
+{
+	uint32_t number = event ? trace_find_event(metrics->trace, event) : 0;
+
+	return (double)trace_sampled_time(metrics->trace, number, metrics->from, metrics->to) / 1e9;
+}
+
+static void read_term(const struct metrics *metrics, struct metric_term *to)
+{
+	const struct condition_term *term = to->term;
+	double seconds, weight;
+
+	switch (term->metric) {
+	case METRIC_RATE:
+		seconds = sampled_seconds(metrics, term->name);
+		if (seconds > 0.1)
+			metric_set(to, weight_of(metrics, term->name) / seconds);
+		break;
+	case METRIC_SHARE:
+		if (metrics->weights[0] > 0)
+			metric_set(to, metrics->shares[to->share] / metrics->weights[0]);
+		break;
+	case METRIC_RATIO:
+		weight = weight_of(metrics, term->other);
+		if (weight > 0)
+			metric_set(to, weight_of(metrics, term->name) / weight);
+		break;
+	default:
+		break;
+	}
+}
+
+static int walk_window(struct metrics *metrics)
+{
+	memset(metrics->weights, 0, sizeof(metrics->weights));
+	memset(metrics->shares, 0, sizeof(metrics->shares));
+	watched_choose(metrics->watched, metrics->from, UINT64_MAX);
+	return trace_each_sample(trace_walk_unordered(metrics->trace, TRACE_ALL_EVENTS), add_sample,
+	                         metrics);
+}
+
+/* Names are looked up together, and what they match is found out anew. */
+static int read_samples(struct metrics *metrics)
+{
+	int err;
+
+	if (!metrics->has[METRIC_RATE] && !metrics->has[METRIC_SHARE] &&
+	    !metrics->has[METRIC_RATIO])
+		return 0;
+	err = walk_window(metrics);
+	if (!err && watched_look_up(metrics->watched, true)) {
+		map64_fini(&metrics->frames);
+		metrics->frames = (struct map64){0};
+		err = walk_window(metrics);
+	}
+	for (unsigned i = 0; i < metrics->nr_terms && !err; i++)
+		read_term(metrics, &metrics->terms[i]);
+	return err;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static void begin_readings(struct metrics *metrics)
+{
+	for (unsigned i = 0; i < metrics->nr_terms; i++) {
+		struct metric_term *term = &metrics->terms[i];
+		bool series =
+			term->term->metric == METRIC_TIME || term->term->metric == METRIC_VALUE;
+
+		term->reading->state = series ? READING_SAME : READING_UNKNOWN;
+		term->reading->median = term->median ? median_get(term->median) : 0;
+		term->reading->nr = term->median ? term->median->nr : 0;
+	}
+}
+
+/* The first second is not whole. */
+static bool has_window(struct metrics *metrics)
+{
+	const struct trace_run *run = trace_run(metrics->trace);
+
+	if (run->end < run->start + METRIC_WINDOW_NS + METRIC_DELAY_NS)
+		return false;
+	metrics->to = run->end - METRIC_DELAY_NS;
+	metrics->from = metrics->to - METRIC_WINDOW_NS;
+	return true;
+}
+
+int metrics_read(struct metrics *metrics, struct watched *watched)
+{
+	int err = 0;
+
+	metrics->watched = watched;
+	metrics->trace = watched_trace(watched);
+	begin_readings(metrics);
+	if (has_window(metrics))
+		err = read_samples(metrics);
+	if (!err &&
+	    (metrics->has[METRIC_MPI] || metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
+		err = metric_calls_read(metrics);
+	if (!err && (metrics->has[METRIC_RSS] || metrics->has[METRIC_CPU]))
+		err = metric_processes_read(metrics);
+	return err;
+}

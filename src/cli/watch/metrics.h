@@ -1,0 +1,31 @@
+/*
+ * The metrics of conditions, read from a recording at each look.
+ *
+ * Rates and shares are those of one second, which ends a little before the last word of the
+ * recorder: samples of later times may still be on their way.
+ */
+#ifndef CLI_WATCH_METRICS_H
+#define CLI_WATCH_METRICS_H
+
+#include "cli/watch/condition.h"
+#include "cli/watch/trigger.h"
+
+#define METRICS_MAX_SHARES 31
+
+struct metrics;
+struct watched;
+struct trace;
+
+/* NULL with errno; E2BIG: the conditions have more shares than METRICS_MAX_SHARES. */
+struct metrics *metrics_new(const struct condition *conditions, unsigned nr);
+void metrics_free(struct metrics *metrics);
+
+/* Returns the first event of a term that is not recorded; NULL: there is none. */
+const char *metrics_missing_event(const struct metrics *metrics, const struct trace *trace);
+
+/* Reads all of them, from the recording as it was at the last update. 0, -ENOMEM, -EBADMSG. */
+int metrics_read(struct metrics *metrics, struct watched *watched);
+/* Returns the readings of a condition's terms. */
+const struct reading *metrics_readings(const struct metrics *metrics, unsigned condition);
+
+#endif

@@ -1,0 +1,264 @@
+#include "cli/watch/steering.h"
+
+#include "cli/ctl/exchange.h"
+#include "cli/image_trace.h"
+#include "cli/say.h"
+#include "cli/watch/privileges.h"
+#include "trace/live/shm_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_SNAPSHOTS 100000
+
+int steering_init(struct steering *steering, const char *trace_path)
+{
+	*steering = (struct steering){.trace_path = shm_image_absolute(trace_path),
+	                              .image_file = shm_image_found(trace_path)};
+	if (steering->trace_path && steering->image_file)
+		return 0;
+	say("no recorder of yours is at work on '%s', or it found no room in /dev/shm", trace_path);
+	return -ENOENT;
+}
+
+/* --- packets ---------------------------------------------------------------------------------- */
+
+static bool say_answer(int err, const struct control_answer *answer, const char *whose)
+{
+	if (!whose)
+		return !err && answer->ok;
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		say("%s: the recorder has just ended", whose);
+	else if (err)
+		say("%s: cannot reach the recorder: %s", whose, strerror(-err));
+	else if (!answer->ok)
+		say("%s: the recorder refuses: %s", whose, answer->error);
+	return !err && answer->ok;
+}
+
+bool steering_send(struct steering *steering, const char *packet, size_t size, const char *whose)
+{
+	struct control_answer answer;
+	int err = exchange_packet(steering->image_file, packet, size, &answer);
+
+	return say_answer(err, &answer, whose);
+}
+
+static bool request(struct steering *steering, const struct control_request *request,
+                    const char *whose)
+{
+	struct control_answer answer;
+	int err = exchange(steering->image_file, request, &answer);
+
+	return say_answer(err, &answer, whose);
+}
+
+static void send_detail(struct steering *steering, const struct condition_action *action,
+                        const char *whose)
+{
+	char packet[128], hz[48] = "";
+
+	if (action->hz > 0)
+		snprintf(hz, sizeof(hz), ",\"hz\":%.17g", action->hz);
+	snprintf(packet, sizeof(packet), "{\"v\":1,\"ctl\":\"detail\",\"seconds\":%.17g%s}",
+	         action->seconds, hz);
+	steering_send(steering, packet, strlen(packet), whose);
+}
+
+/* --- children --------------------------------------------------------------------------------- */
+
+void steering_reap(struct steering *steering)
+{
+	for (unsigned i = 0; i < STEERING_MAX_CHILDREN; i++)
+		if (steering->children[i] && waitpid(steering->children[i], NULL, WNOHANG))
+			steering->children[i] = 0;
+}
+
+void steering_fini(struct steering *steering)
+{
+	for (unsigned i = 0; i < STEERING_MAX_CHILDREN; i++)
+		while (steering->children[i] && steering->writes[i] &&
+		       waitpid(steering->children[i], NULL, 0) < 0 && errno == EINTR)
+			continue;
+	free(steering->trace_path);
+	free(steering->image_file);
+	*steering = (struct steering){0};
+}
+
+/* Returns 0 in the child, its PID, or -1 after reporting that there is none. */
+static pid_t fork_child(struct steering *steering, bool writes, const char *whose)
+{
+	unsigned i = 0;
+	pid_t pid;
+
+	steering_reap(steering);
+	while (i < STEERING_MAX_CHILDREN && steering->children[i])
+		i++;
+	if (i == STEERING_MAX_CHILDREN) {
+		say("%s: %u earlier actions have not ended yet", whose, i);
+		return -1;
+	}
+	pid = fork();
+	if (pid < 0)
+		say("%s: there can be no further process: %s", whose, strerror(errno));
+	if (pid > 0) {
+		steering->children[i] = pid;
+		steering->writes[i] = writes;
+	}
+	return pid;
+}
+
+/* --- snapshots -------------------------------------------------------------------------------- */
+
+/* Finds the first name that is free: NAME-COUNT.atr beside NAME.atr. */
+static bool name_snapshot(struct steering *steering, char path[PATH_MAX])
+{
+	static const char suffix[] = ".atr";
+	const char *trace = steering->trace_path;
+	size_t size = strlen(trace);
+
+	if (size > strlen(suffix) && !strcmp(trace + size - strlen(suffix), suffix))
+		size -= strlen(suffix);
+	while (++steering->nr_snapshots < MAX_SNAPSHOTS) {
+		if (snprintf(path, PATH_MAX, "%.*s-%u%s", (int)size, trace, steering->nr_snapshots,
+		             suffix) >= PATH_MAX)
+			return false;
+		if (access(path, F_OK) && errno == ENOENT)
+			return true;
+	}
+	return false;
+}
+
+/* Tells the parent that the copy is there, whatever it is, by closing the pipe. */
+static _Noreturn void write_snapshot(const char *trace_path, const char *path, int copied)
+{
+	struct tables *tables = snapshot_take(trace_path);
+
+	close(copied);
+	_exit(tables ? snapshot_store(tables, path) : 1);
+}
+
+/*
+ * Looking up names may take a while, so that a child does it. Its copy is of this moment: further
+ * actions wait for it.
+ */
+static void take_snapshot(struct steering *steering, const char *path, const char *whose)
+{
+	int copied[2];
+	char byte;
+
+	if (pipe2(copied, O_CLOEXEC)) {
+		say("%s: there can be no snapshot: %s", whose, strerror(errno));
+		return;
+	}
+	if (!fork_child(steering, true, whose))
+		write_snapshot(steering->trace_path, path, copied[1]);
+	close(copied[1]);
+	while (read(copied[0], &byte, 1) < 0 && errno == EINTR)
+		continue;
+	close(copied[0]);
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static void set_number(const char *name, const char *format, double value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), format, value);
+	setenv(name, text, 1);
+}
+
+static _Noreturn void run_command(const struct steering *steering, const char *command,
+                                  const struct condition *condition, double value, const char *file)
+{
+	setenv("ADAPTRACE_CONDITION", condition->text, 1);
+	set_number("ADAPTRACE_VALUE", "%.9g", value);
+	setenv("ADAPTRACE_TRACE", steering->trace_path, 1);
+	setenv("ADAPTRACE_FILE", file, 1);
+	if (steering->target)
+		set_number("ADAPTRACE_PID", "%.0f", steering->target);
+	privileges_enter_child(-1, STDERR_FILENO);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	_exit(127);
+}
+
+/* --- conditions ------------------------------------------------------------------------------- */
+
+static void set_text(char to[CONTROL_TEXT_MAX + 1], const char *text)
+{
+	snprintf(to, CONTROL_TEXT_MAX + 1, "%s", text);
+}
+
+static void note(struct steering *steering, const struct condition *condition, double value,
+                 const char *file)
+{
+	struct control_request entry = {.command = CONTROL_CONDITION, .value = value};
+
+	set_text(entry.text, condition->text);
+	if (strlen(file) <= CONTROL_FILE_MAX)
+		memcpy(entry.file, file, strlen(file) + 1);
+	request(steering, &entry, condition->text);
+}
+
+static void mark(struct steering *steering, const struct condition *condition, const char *text)
+{
+	struct control_request entry = {.command = CONTROL_MARK};
+
+	set_text(entry.text, text && *text ? text : condition->text);
+	request(steering, &entry, condition->text);
+}
+
+static void act(struct steering *steering, const struct condition *condition,
+                const struct condition_action *action, double value, const char *file)
+{
+	switch (action->kind) {
+	case ACTION_SNAPSHOT:
+		if (*file)
+			take_snapshot(steering, file, condition->text);
+		break;
+	case ACTION_DETAIL:
+		send_detail(steering, action, condition->text);
+		break;
+	case ACTION_PAUSE:
+		request(steering,
+		        &(struct control_request){.command = CONTROL_PAUSE,
+		                                  .seconds = action->seconds},
+		        condition->text);
+		break;
+	case ACTION_STOP:
+		request(steering, &(struct control_request){.command = CONTROL_STOP},
+		        condition->text);
+		break;
+	case ACTION_MARK:
+		mark(steering, condition, action->text);
+		break;
+	case ACTION_RUN:
+		if (!fork_child(steering, false, condition->text))
+			run_command(steering, action->text, condition, value, file);
+		break;
+	}
+}
+
+/* A snapshot has the entry already, which therefore comes first. */
+void steering_fire(struct steering *steering, const struct condition *condition, double value)
+{
+	char file[PATH_MAX] = "";
+
+	if (condition_has_action(condition, ACTION_SNAPSHOT) && !name_snapshot(steering, file)) {
+		say("%s: there is no name for a snapshot beside '%s'", condition->text,
+		    steering->trace_path);
+		*file = '\0';
+	}
+	say("condition met (%.4g): %s", value, condition->text);
+	note(steering, condition, value, file);
+	for (unsigned i = 0; i < condition->nr_actions; i++)
+		act(steering, condition, &condition->actions[i], value, file);
+}
