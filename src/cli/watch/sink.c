@@ -3,8 +3,9 @@
 #include "base/clock.h"
 #include "cli/live/watched.h"
 #include "cli/say.h"
-#include "cli/watch/module_line.h"
 #include "cli/watch/privileges.h"
+#include "cli/watch/steering.h"
+#include "trace/live/control_packet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,16 +195,13 @@ unsigned sink_poll(const struct sink *sink, struct pollfd *fds)
 
 /* --- lines from it ---------------------------------------------------------------------------- */
 
-void sink_allow(struct sink *sink)
-{
-	sink->allowance = ALLOWANCE;
-}
-
 static void take_line(struct sink *sink, size_t size, struct steering *steering)
 {
 	const char *whose = sink->ignored < MOST_TOLD ? sink->command : NULL;
+	char packet[CONTROL_PACKET_MAX];
 
-	if (sink->skips || !module_line_do(steering, sink->input, size, whose))
+	size = sink->skips ? 0 : control_request_of_line(sink->input, size, packet);
+	if (!size || !steering_send(steering, packet, size, whose))
 		sink->ignored++;
 	sink->skips = false;
 	if (sink->allowance)
@@ -242,4 +240,11 @@ void sink_read(struct sink *sink, struct steering *steering)
 		close_fd(&sink->from);
 	sink->input_size += got > 0 ? (size_t)got : 0;
 	take_lines(sink, steering);
+}
+
+void sink_allow(struct sink *sink, struct steering *steering)
+{
+	sink->allowance = ALLOWANCE;
+	if (sink->input_size)
+		take_lines(sink, steering);
 }

@@ -47,7 +47,7 @@ unsigned sink_poll(const struct sink *sink, struct pollfd *fds);
 void sink_write(struct sink *sink);
 /* Reads a module's lines, and sends them to the recorder. */
 void sink_read(struct sink *sink, struct steering *steering);
-/* Lets the module write lines again. */
-void sink_allow(struct sink *sink);
+/* Lets the module write some lines again, of which some may have been read already. */
+void sink_allow(struct sink *sink, struct steering *steering);
 
 #endif

@@ -35,6 +35,7 @@ struct watch {
 	struct steering steering; /* for conditions and modules */
 	struct sink sinks[MAX_SINKS];
 	unsigned nr_sinks;
+	uint64_t tenth; /* of a second, in which modules may write some lines */
 };
 
 static bool is_recording(const struct watch *watch)
@@ -95,19 +96,29 @@ static bool is_any_behind(const struct watch *watch)
 	return any;
 }
 
+/* Modules may write some lines in each tenth of a second. */
+static void allow(struct watch *watch, uint64_t now)
+{
+	if (now / CONDITIONS_LOOK_NS == watch->tenth)
+		return;
+	watch->tenth = now / CONDITIONS_LOOK_NS;
+	for (unsigned i = 0; i < watch->nr_sinks; i++)
+		sink_allow(&watch->sinks[i], &watch->steering);
+}
+
 /* Serves readers and modules until then, or until nobody is behind if that is wanted. */
 static void serve_until(struct watch *watch, uint64_t end, bool flush)
 {
 	struct pollfd fds[2 * MAX_SINKS];
 	uint64_t now;
 
-	for (unsigned i = 0; i < watch->nr_sinks; i++)
-		sink_allow(&watch->sinks[i]);
 	while ((now = clock_ns(CLOCK_MONOTONIC)) < end && (!flush || is_any_behind(watch))) {
-		const struct timespec left = {(time_t)((end - now) / 1000000000),
-		                              (long)((end - now) % 1000000000)};
+		const uint64_t next = (now / CONDITIONS_LOOK_NS + 1) * CONDITIONS_LOOK_NS;
+		const uint64_t wait = (watch->nr_modules && next < end ? next : end) - now;
+		const struct timespec left = clock_timespec(wait);
 		unsigned nr = 0;
 
+		allow(watch, now);
 		for (unsigned i = 0; i < watch->nr_sinks; i++)
 			nr += sink_poll(&watch->sinks[i], fds + nr);
 		if (ppoll(fds, nr, &left, NULL) <= 0)

@@ -250,3 +250,29 @@ size_t control_answer_print(const struct control_answer *answer, char packet[CON
 		json_object_object_add(object, "error", json_object_new_string(answer->error));
 	return print_object(object, packet);
 }
+
+/* {"mark":"text"} is short for {"ctl":"mark","text":"text"}. */
+static void complete_line(struct json_object *object)
+{
+	struct json_object *text;
+
+	if (json_object_object_get_ex(object, "mark", &text)) {
+		json_object_object_add(object, "text", json_object_get(text));
+		json_object_object_del(object, "mark");
+		json_object_object_add(object, "ctl", json_object_new_string("mark"));
+	}
+	json_object_object_add(object, "v", json_object_new_int(PACKET_VERSION));
+}
+
+size_t control_request_of_line(const char *line, size_t size, char packet[CONTROL_PACKET_MAX])
+{
+	struct json_object *object = read_object(line, size);
+
+	if (!object)
+		return 0;
+	complete_line(object);
+	if (json_object_object_get_ex(object, "ctl", NULL))
+		return print_object(object, packet);
+	json_object_put(object);
+	return 0;
+}

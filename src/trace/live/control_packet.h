@@ -62,4 +62,10 @@ size_t control_request_print(const struct control_request *request,
                              char packet[CONTROL_PACKET_MAX]);
 size_t control_answer_print(const struct control_answer *answer, char packet[CONTROL_PACKET_MAX]);
 
+/*
+ * Makes a packet of a line that another program wrote: a request without its "v", or {"mark":"…"}.
+ * Returns its size; 0: it is no such line.
+ */
+size_t control_request_of_line(const char *line, size_t size, char packet[CONTROL_PACKET_MAX]);
+
 #endif
