@@ -166,6 +166,8 @@ static int page_report(const struct trace *trace, const struct report_command *c
 	FILE *to;
 	int err;
 
+	if (command->svg)
+		return command->view->svg(stdout, trace, &rows->report.query);
 	if (rows->json)
 		return command->view->json(stdout, trace, &rows->report.query);
 	err = plain_text_start();

@@ -14,6 +14,7 @@ enum {
 	OPT_LEAST,
 	OPT_SYMBOLS,
 	OPT_DEBUGINFOD,
+	OPT_SVG,
 	OPT_VIEW, /* the number of a view is added */
 };
 
@@ -31,6 +32,7 @@ static const struct argp_option others[] = {
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},
 	{"all", OPT_ALL, NULL, 0, "show all rows, and all branches of a tree", 0},
 	{"json", 'j', NULL, 0, "one JSON object, weights in the event's unit", 0},
+	{"svg", OPT_SVG, NULL, 0, "a picture, of --fold", 0},
 	{"no-inline", OPT_NO_INLINE, NULL, 0,
          "attribute inlined functions to those that contain them", 0},
 	{"symbols", OPT_SYMBOLS, "DIR", OPTION_ARG_OPTIONAL,
@@ -59,6 +61,8 @@ static void take_view(struct report_command *command, unsigned number, const cha
 
 	if (view->argument)
 		take_function(command, arg);
+	if (view->phase && arg)
+		command->rows.report.query.phase = row_options_limit("the loop", arg);
 	if (view->choose)
 		view->choose(&command->rows.report.query);
 	command->view = view;
@@ -84,7 +88,7 @@ static const struct {
 	const char *name;
 } view_options[] = {
 	{VIEW_ONLY, "only"},   {VIEW_SORT, "sort"},           {VIEW_DEPTH, "max-depth"},
-	{VIEW_LIMIT, "limit"}, {VIEW_SHARE, "percent-limit"},
+	{VIEW_LIMIT, "limit"}, {VIEW_SHARE, "percent-limit"}, {VIEW_SVG, "svg"},
 };
 
 #define NR_VIEW_OPTIONS (sizeof(view_options) / sizeof(*view_options))
@@ -189,6 +193,9 @@ static void check_views(const struct report_command *command)
 	/* JSON has tables besides trees. */
 	check_option(command, query->limit && !command->rows.json, VIEW_LIMIT);
 	check_option(command, query->least > 0, VIEW_SHARE);
+	check_option(command, command->svg, VIEW_SVG);
+	if (command->svg && command->rows.json)
+		say_usage("--svg and --json exclude each other");
 	if (query->direction != PROFILE_ALL && !keys_name_functions(&command->rows.report))
 		say_usage("--callers and --callees are of functions: with them --sort "
 		          "takes symbol, thread, process, comm and cpu");
@@ -246,6 +253,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		check_views(command);
 		return 0;
+	case OPT_SVG:
+		command->svg = true;
+		return 0;
 	case OPT_DEBUGINFOD:
 		command->symbols = command->search.ask_server = true;
 		return 0;
@@ -265,7 +275,8 @@ static void list_options(struct argp_option known[MAX_VIEWS + NR_OTHERS])
 	for (int i = 1; (view = view_at((unsigned)i)); i++)
 		known[nr++] = (struct argp_option){.name = view->option,
 		                                   .key = OPT_VIEW + i,
-		                                   .arg = view->argument,
+		                                   .arg = view->argument ?: view->phase,
+		                                   .flags = view->phase ? OPTION_ARG_OPTIONAL : 0,
 		                                   .doc = view->what};
 	memcpy(&known[nr], others, sizeof(others));
 }

@@ -49,6 +49,15 @@ int report_iterations_text(FILE *to, const struct trace *trace, const char *name
                            const struct report_options *options);
 int report_iterations_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
+/*
+ * Print the inside of a loop's iterations; -ENODATA: there is no such loop, or no sample in it. The
+ * picture is an SVG document.
+ */
+int report_fold_text(FILE *to, const struct trace *trace, const char *name,
+                     const struct report_options *options);
+int report_fold_json(FILE *to, const struct trace *trace, const struct view_query *query);
+int report_fold_svg(FILE *to, const struct trace *trace, const struct view_query *query);
+
 /* Print the calls below the table of an ordinary report, and in its JSON. */
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options);
 int report_calls_json(struct json_writer *json, const struct trace *trace,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 static const struct column columns[] = {
+	{"phase", "phase", COLUMN_COUNT, 5},
 	{"rank", "rank", COLUMN_COUNT, 6},
 	{NULL, "process", COLUMN_COUNT, 0},
 	{"thread", "thread", COLUMN_COUNT, 8},
@@ -39,14 +40,15 @@ static const char *loop_text(const struct iteration_phase *phase)
 	return phase->unit ? "steps  " : levels[phase->level];
 }
 
-static void put_row(struct table *table, const struct page *page,
-                    const struct iteration_phase *phase)
+static void put_row(struct table *table, const struct page *page, uint32_t number)
 {
+	const struct iteration_phase *phase = page->of.phases[number];
 	const struct trace_thread *thread = trace_thread(page->trace, phase->thread);
 	const struct trace_run *run = trace_run(page->trace);
 	const struct durations *durations = &phase->durations;
 
 	table_begin(table);
+	table_number(table, number + 1);
 	table_known(table, phase->rank >= 0, (uint64_t)phase->rank);
 	table_int(table, thread ? thread->pid : 0);
 	table_int(table, thread ? thread->tid : 0);
@@ -162,7 +164,7 @@ static void put_table(FILE *to, const struct page *page, const struct report_opt
 		fputc('\n', to);
 	}
 	for (uint32_t i = 0; i < page->of.nr && i < options->query.limit; i++) {
-		put_row(&table, page, page->of.phases[i]);
+		put_row(&table, page, i);
 		table_end(&table);
 		if (!options->style.quiet && page->of.phases[i]->unit)
 			put_line(to, page->of.phases[i]);
@@ -203,10 +205,11 @@ static void put_durations(struct json_writer *json, const struct durations *dura
 	json_end(json);
 }
 
-static void put_phase(struct table *table, const struct page *page,
-                      const struct iteration_phase *phase)
+static void put_phase(struct table *table, const struct page *page, uint32_t number)
 {
-	put_row(table, page, phase);
+	const struct iteration_phase *phase = page->of.phases[number];
+
+	put_row(table, page, number);
 	json_flag(table->json, "unit", phase->unit);
 	json_number(table->json, "first", phase->first_ordinal);
 	json_number(table->json, "last", phase->last_ordinal);
@@ -246,7 +249,7 @@ int report_iterations_json(FILE *to, const struct trace *trace, const struct vie
 		put_calls(&json, &page);
 		json_begin_list(&json, "phases");
 		for (uint32_t i = 0; i < page.of.nr && i < query->limit; i++)
-			put_phase(&table, &page, page.of.phases[i]);
+			put_phase(&table, &page, i);
 		json_end_list(&json);
 		json_number(&json, "phases_left_out", page.of.left_out);
 		json_end(&json);

@@ -80,6 +80,17 @@ static const struct view views[] = {
          .json = report_iterations_json,
          .nothing = "contains no calls; adaptrace record --mpi, or regions of adaptrace.h, give "
                     "them"},
+	{.option = "fold",
+         .phase = "PHASE",
+         .what = "inside an iteration of the program's steps, or of the loop with this number in "
+                 "--iterations",
+         .alone = true,
+         .takes = VIEW_ONLY | VIEW_LIMIT | VIEW_SVG,
+         .text = report_fold_text,
+         .json = report_fold_json,
+         .svg = report_fold_svg,
+         .nothing = "has no such loop, or no samples in its iterations; adaptrace report "
+                    "--iterations lists the loops"},
 	{.option = "annotate",
          .argument = "NAME",
          .what = "a function's hot lines and instructions",

@@ -11,11 +11,13 @@ enum view_takes {
 	VIEW_DEPTH = 4,  /* --max-depth: it is a tree */
 	VIEW_LIMIT = 8,  /* --limit: its text is a table */
 	VIEW_SHARE = 16, /* --percent-limit */
+	VIEW_SVG = 32,   /* --svg: it has a picture */
 };
 
 struct view {
 	const char *option;   /* its name; NULL: the view without any option */
 	const char *argument; /* of the option: the name of a function, or NULL */
+	const char *phase;    /* likewise: the number of a loop, which may be left out */
 	const char *what;     /* its line of --help */
 	bool alone;           /* cannot be combined with another view */
 	unsigned takes;
@@ -23,6 +25,7 @@ struct view {
 	int (*text)(FILE *to, const struct trace *trace, const char *name,
 	            const struct report_options *options);
 	int (*json)(FILE *to, const struct trace *trace, const struct view_query *query);
+	int (*svg)(FILE *to, const struct trace *trace, const struct view_query *query);
 	const char
 		*nothing; /* what is wrong where these return -ENODATA, behind the trace's name */
 };

@@ -36,8 +36,16 @@ struct thread_level {
 	unsigned nr_begun;
 };
 
+/* Receives the iterations of one phase. */
+struct receiver {
+	const struct iteration_phase *phase;
+	iteration_fn *fn;
+	void *arg;
+};
+
 struct thread_state {
 	struct iterations *of;
+	const struct receiver *receiver; /* or NULL */
 	uint32_t thread;
 	int32_t rank;
 	uint64_t start, end; /* of the time that is shown */
@@ -310,6 +318,19 @@ static uint64_t time_of(const struct thread_state *state, uint64_t event)
 	return 0;
 }
 
+static void emit_iteration(struct thread_state *state, const struct timed *iteration)
+{
+	const struct receiver *receiver = state->receiver;
+	const struct iteration_phase *phase = receiver->phase;
+	bool is_main = &phase->kinds[iteration->of.kind] == main_kind(phase);
+
+	if (iteration->of.level == phase->level && iteration->begin >= phase->from &&
+	    iteration->end <= phase->to && !state->err)
+		state->err = receiver->fn(
+			receiver->arg,
+			&(struct iteration_time){iteration->begin, iteration->end, is_main});
+}
+
 static void take_iteration(void *arg, const struct segment_iteration *of)
 {
 	struct thread_state *state = arg;
@@ -318,6 +339,8 @@ static void take_iteration(void *arg, const struct segment_iteration *of)
 
 	if (!iteration.begin || iteration.end < iteration.begin)
 		iteration.begin = iteration.end;
+	if (state->receiver)
+		emit_iteration(state, &iteration);
 	if (level->number != of->phase)
 		begin_phase(state, level, of->phase);
 	level->last = iteration;
@@ -383,6 +406,7 @@ struct reading {
 	struct iterations *of;
 	const struct trace *trace;
 	const struct selection *selection;
+	const struct receiver *receiver; /* NULL: all threads are read for their phases */
 	struct call_regions regions;
 	struct thread_state *state; /* of the thread that is read; NULL: it had no call yet */
 };
@@ -398,6 +422,7 @@ static struct thread_state *state_of(struct reading *reading, uint32_t thread)
 		return NULL;
 	state->start = selection_start(trace_run(reading->trace), reading->selection);
 	state->end = selection_end(trace_run(reading->trace), reading->selection);
+	state->receiver = reading->receiver;
 	return reading->state = state;
 }
 
@@ -443,6 +468,11 @@ static void end_state(struct reading *reading)
 	reading->state = NULL;
 }
 
+static bool is_read(const struct reading *reading, uint32_t thread)
+{
+	return !reading->receiver || reading->receiver->phase->thread == thread;
+}
+
 /* Thread after thread: a walk over all threads has the order of each level's calls only. */
 static int read_calls(struct reading *reading)
 {
@@ -453,7 +483,7 @@ static int read_calls(struct reading *reading)
 	if (!index)
 		return -errno;
 	for (uint32_t i = 0; i < index->nr_threads && !err; i++) {
-		if (index->nr[i])
+		if (index->nr[i] && is_read(reading, i))
 			err = read_thread(reading, index, i);
 		end_state(reading);
 	}
@@ -565,7 +595,7 @@ static void choose_units(struct iterations *iterations)
 int iterations_init(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query)
 {
-	struct reading reading = {iterations, trace, query->selection};
+	struct reading reading = {iterations, trace, query->selection, NULL};
 	int err;
 
 	*iterations = (struct iterations){0};
@@ -579,6 +609,19 @@ int iterations_init(struct iterations *iterations, const struct trace *trace,
 	ARRAY_SORT(iterations->phases, iterations->nr, compare_phases);
 	choose_units(iterations);
 	return 0;
+}
+
+int iterations_walk(const struct iterations *iterations, const struct trace *trace,
+                    const struct view_query *query, const struct iteration_phase *phase,
+                    iteration_fn *fn, void *arg)
+{
+	const struct receiver receiver = {phase, fn, arg};
+	struct iterations again = {.from = iterations->from, .to = iterations->to};
+	struct reading reading = {&again, trace, query->selection, &receiver};
+	int err = read_threads(&reading);
+
+	iterations_fini(&again);
+	return err;
 }
 
 void iterations_fini(struct iterations *iterations)

@@ -53,6 +53,20 @@ int iterations_init(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query);
 void iterations_fini(struct iterations *iterations);
 
+/*
+ * Calls fn for each iteration at the level of a phase of `iterations` within its time, in order;
+ * those of its most frequent kind are `main`. What is not 0 ends it. Returns 0, what fn returned,
+ * -ENOMEM or -EBADMSG.
+ */
+struct iteration_time {
+	uint64_t begin, end; /* ns of the trace's clock */
+	bool main;
+};
+typedef int iteration_fn(void *arg, const struct iteration_time *time);
+int iterations_walk(const struct iterations *iterations, const struct trace *trace,
+                    const struct view_query *query, const struct iteration_phase *phase,
+                    iteration_fn *fn, void *arg);
+
 /* Returns the calls of an ordinary iteration. */
 uint64_t iteration_calls(const struct iteration_phase *phase);
 uint32_t iteration_kinds(const struct iteration_phase *phase);

@@ -20,6 +20,7 @@ struct view_query {
 	bool fold;                         /* leave out rows whose total is within its error */
 	double least;       /* share below which rows and branches are left out; 0: the default */
 	uint32_t max_depth; /* of trees; 0: to their leaves */
+	uint32_t phase;     /* number of the loop that is folded, from 1; 0: the program's steps */
 	const char
 		*function; /* full name of the function whose callers, callees or code are shown */
 	enum profile_direction direction;

@@ -79,6 +79,9 @@ static void report_all(const struct trace *trace)
 	report_ranks_json(nowhere, trace, &options.query);
 	report_iterations_text(nowhere, trace, "x.atr", &options);
 	report_iterations_json(nowhere, trace, &options.query);
+	report_fold_text(nowhere, trace, "x.atr", &options);
+	report_fold_json(nowhere, trace, &options.query);
+	report_fold_svg(nowhere, trace, &options.query);
 }
 
 static void merge_both(const char *liar)

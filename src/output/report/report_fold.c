@@ -1,0 +1,343 @@
+#include "output/report/report_fold.h"
+
+#include "output/report/report_columns.h"
+#include "output/report/report_head.h"
+#include "output/report/report_text.h"
+#include "output/report/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define LINE_CELLS  40
+#define LEAST_SHARE 0.005 /* of a row, if not all are wanted */
+#define LINE_SIZE   (3 * LINE_CELLS + 3)
+
+/* --- counters -----------------------------------------------------------------------------------
+ */
+
+void fold_columns_init(struct fold_columns *columns, const struct fold *fold)
+{
+	counter_columns_init(&columns->of, fold->trace, fold->event);
+	columns->nr = fold->counters.nr_counters ? fold->counters.nr_counters - 1 : 0;
+	if (columns->nr > columns->of.nr_sums)
+		columns->nr = columns->of.nr_sums;
+}
+
+const char *fold_rates(struct fold *fold, const struct fold_columns *columns, unsigned n,
+                       struct fold_rate rates[FOLD_MOST_BINS], bool *known)
+{
+	const struct counter_column *column = &columns->of.columns[n];
+
+	/* The event itself is the first of the counters that samples have. */
+	*known = column->state != COUNTER_NEVER &&
+	         fold_counters_solve(&fold->counters, n + 1, rates);
+	for (unsigned i = 0; i < fold->nr_bins && *known; i++)
+		rates[i] = (struct fold_rate){column->factor * rates[i].rate,
+		                              column->factor * rates[i].low,
+		                              column->factor * rates[i].high};
+	return column->title;
+}
+
+/* --- text ---------------------------------------------------------------------------------------
+ */
+
+static const struct column function_columns[] = {
+	{"share", NULL, COLUMN_SHARE, 9},
+	{"least", NULL, COLUMN_SHARE, 9},
+	{"most", NULL, COLUMN_SHARE, 9},
+	{"begin                                end", NULL, COLUMN_NAME, LINE_CELLS + 2},
+	{"function", NULL, COLUMN_NAME, 0},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
+static const struct column counter_columns[] = {
+	{"a second", NULL, COLUMN_AMOUNT, 9},
+	{"least", NULL, COLUMN_AMOUNT, 9},
+	{"most", NULL, COLUMN_AMOUNT, 9},
+	{"begin                                end", NULL, COLUMN_NAME, LINE_CELLS + 2},
+	{"counter", NULL, COLUMN_NAME, 0},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
+/* Draws values from 0 to the largest of them. */
+static void draw_line(char line[LINE_SIZE], const double *values, unsigned nr, double most)
+{
+	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+	char *at = stpcpy(line, "|");
+
+	for (unsigned i = 0; i < LINE_CELLS; i++) {
+		double value = values[i * nr / LINE_CELLS];
+		double part = most > 0 && value > 0 ? value / most : 0;
+
+		at = stpcpy(at, bars[part < 1 ? (int)ceil(part * 8) : 8]);
+	}
+	stpcpy(at, "|");
+}
+
+static void put_function(struct table *table, const struct fold *fold,
+                         const struct fold_function *function, const char *name)
+{
+	double values[FOLD_MOST_BINS], most = 0;
+	unsigned at_least = 0, at_most = 0;
+	char line[LINE_SIZE];
+
+	for (unsigned i = 0; i < fold->nr_bins; i++) {
+		values[i] = fold_share(fold, function, i).share;
+		if (values[i] > values[at_most] || isnan(values[at_most]))
+			at_most = i;
+		if (values[i] < values[at_least] || isnan(values[at_least]))
+			at_least = i;
+		most = fmax(most, values[i]);
+	}
+	draw_line(line, values, fold->nr_bins, most);
+	table_begin(table);
+	table_share(table, function->samples, fold->samples);
+	table_share(table, function->in_bins[at_least], fold->in_bins[at_least]);
+	table_share(table, function->in_bins[at_most], fold->in_bins[at_most]);
+	table_text(table, line);
+	if (table_skip(table)) {
+		fputs("  ", table->to);
+		text_put(table->to, name, 0);
+	}
+	table_end(table);
+}
+
+static double widest_band(const struct fold *fold)
+{
+	double widest = 0;
+
+	for (uint32_t f = 0; f < fold->nr_functions; f++)
+		for (unsigned i = 0; i < fold->nr_bins; i++) {
+			struct fold_share share = fold_share(fold, &fold->functions[f], i);
+
+			widest = fmax(widest, (share.high - share.low) / 2);
+		}
+	return widest;
+}
+
+static void put_head(FILE *to, const struct fold *fold, const char *name,
+                     const struct report_options *options)
+{
+	struct event_amount amount = {.trace = fold->trace, .selection = fold->selection};
+	struct warning_text warning = {to, options, NULL};
+	char median[TEXT_SIZE];
+
+	if (!has_head(options))
+		return;
+	report_head_run(to, fold->trace, name);
+	report_head_part(to, &amount);
+	if (!fold_is_even(fold))
+		report_warning_text(
+			&warning,
+			"samples are not spread evenly over the iteration: its steps keep "
+			"time with the sampling period, and shares may be wrong");
+	text_quantity(median, (double)fold->processes[0].median, TRACE_NS);
+	fprintf(to,
+	        "\n%sone iteration of loop %" PRIu32 " (%s)%s: %" PRIu64 " of %" PRIu64
+	        " iterations, which are alike%s\n",
+	        paint(options, BOLD), fold->phase, median, paint(options, PLAIN), fold->folded,
+	        fold->seen, fold->nr_processes > 1 ? ", of all ranks" : "");
+	fprintf(to, "%" PRIu64 " samples in %u bin%s; shares of a bin are known to ± %.1f %%\n\n",
+	        fold->samples, fold->nr_bins, plural(fold->nr_bins), 100 * widest_band(fold));
+}
+
+static void put_functions(FILE *to, const struct fold *fold, const struct report_options *options)
+{
+	struct table table = {.columns = function_columns, .to = to};
+	bool all = options->query.limit == UINT32_MAX;
+	uint32_t nr = fold_nr_functions(fold, all ? 0 : LEAST_SHARE);
+	char text[FRAME_TEXT_SIZE];
+
+	nr = nr < options->query.limit ? nr : options->query.limit;
+	if (!options->style.quiet) {
+		table_titles(&table);
+		fputc('\n', to);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		put_function(&table, fold, &fold->functions[i],
+		             paths_function(&fold->paths, fold->functions[i].function, text));
+	if (fold->nr_functions > nr && !options->style.quiet)
+		fprintf(to, "%" PRIu32 " more function%s; --all shows them\n",
+		        fold->nr_functions - nr, plural(fold->nr_functions - nr));
+}
+
+static void put_counter(struct table *table, const struct fold *fold, const char *name,
+                        const struct fold_rate *rates)
+{
+	double values[FOLD_MOST_BINS], least = INFINITY, most = 0, sum = 0;
+	char line[LINE_SIZE];
+
+	for (unsigned i = 0; i < fold->nr_bins; i++) {
+		values[i] = rates[i].rate;
+		least = fmin(least, values[i]);
+		most = fmax(most, values[i]);
+		sum += values[i];
+	}
+	draw_line(line, values, fold->nr_bins, most);
+	table_begin(table);
+	table_amount(table, sum / fold->nr_bins);
+	table_amount(table, fmax(least, 0));
+	table_amount(table, most);
+	table_text(table, line);
+	table_text(table, name);
+	table_end(table);
+}
+
+static void put_counters(FILE *to, struct fold *fold, const struct report_options *options)
+{
+	struct table table = {.columns = counter_columns, .to = to, .unit = TRACE_COUNT};
+	struct fold_rate rates[FOLD_MOST_BINS];
+	struct fold_columns columns;
+	bool known;
+
+	fold_columns_init(&columns, fold);
+	if (columns.nr && !options->style.quiet) {
+		fputc('\n', to);
+		table_titles(&table);
+		fputc('\n', to);
+	}
+	for (unsigned i = 0; i < columns.nr; i++) {
+		const char *name = fold_rates(fold, &columns, i, rates, &known);
+
+		if (known)
+			put_counter(&table, fold, name, rates);
+		else if (!options->style.quiet)
+			fprintf(to, "too few samples tell the rate of %s in %u bins\n", name,
+			        fold->nr_bins);
+	}
+}
+
+int report_fold_text(FILE *to, const struct trace *trace, const char *name,
+                     const struct report_options *options)
+{
+	struct fold fold;
+	int err = fold_init(&fold, trace, &options->query);
+
+	if (!err) {
+		put_head(to, &fold, name, options);
+		put_functions(to, &fold, options);
+		put_counters(to, &fold, options);
+	}
+	fold_fini(&fold);
+	return err;
+}
+
+/* --- JSON ---------------------------------------------------------------------------------------
+ */
+
+/* Gives the value of a bin, or a bound of it. */
+typedef double bin_fn(const struct fold *fold, const void *of, unsigned bin);
+
+static double bin_share(const struct fold *fold, const void *of, unsigned bin)
+{
+	return fold_share(fold, of, bin).share;
+}
+
+static double bin_share_low(const struct fold *fold, const void *of, unsigned bin)
+{
+	return fold_share(fold, of, bin).low;
+}
+
+static double bin_share_high(const struct fold *fold, const void *of, unsigned bin)
+{
+	return fold_share(fold, of, bin).high;
+}
+
+static double bin_rate(const struct fold *fold, const void *of, unsigned bin)
+{
+	(void)fold;
+	return ((const struct fold_rate *)of)[bin].rate;
+}
+
+static double bin_rate_low(const struct fold *fold, const void *of, unsigned bin)
+{
+	(void)fold;
+	return ((const struct fold_rate *)of)[bin].low;
+}
+
+static double bin_rate_high(const struct fold *fold, const void *of, unsigned bin)
+{
+	(void)fold;
+	return ((const struct fold_rate *)of)[bin].high;
+}
+
+/* of NULL: null. */
+static void put_bins(struct json_writer *json, const char *key, const struct fold *fold,
+                     bin_fn *value, const void *of)
+{
+	if (!of) {
+		json_null(json, key);
+		return;
+	}
+	json_begin_list(json, key);
+	for (unsigned i = 0; i < fold->nr_bins; i++)
+		json_real(json, NULL, value(fold, of, i));
+	json_end_list(json);
+}
+
+static void put_json_functions(struct json_writer *json, const struct fold *fold, uint32_t limit)
+{
+	char text[FRAME_TEXT_SIZE];
+
+	json_begin_list(json, "functions");
+	for (uint32_t i = 0; i < fold->nr_functions && i < limit; i++) {
+		const struct fold_function *function = &fold->functions[i];
+
+		json_begin(json, NULL);
+		json_text(json, "symbol", paths_function(&fold->paths, function->function, text));
+		json_text(json, "module", paths_module(&fold->paths, function->function));
+		json_number(json, "samples", function->samples);
+		put_bins(json, "share", fold, bin_share, function);
+		put_bins(json, "low", fold, bin_share_low, function);
+		put_bins(json, "high", fold, bin_share_high, function);
+		json_end(json);
+	}
+	json_end_list(json);
+}
+
+static void put_json_counters(struct json_writer *json, struct fold *fold)
+{
+	struct fold_rate rates[FOLD_MOST_BINS];
+	struct fold_columns columns;
+	bool known;
+
+	fold_columns_init(&columns, fold);
+	json_begin_list(json, "counters");
+	for (unsigned i = 0; i < columns.nr; i++) {
+		const char *name = fold_rates(fold, &columns, i, rates, &known);
+
+		json_begin(json, NULL);
+		json_text(json, "name", name);
+		put_bins(json, "rate", fold, bin_rate, known ? rates : NULL);
+		put_bins(json, "low", fold, bin_rate_low, known ? rates : NULL);
+		put_bins(json, "high", fold, bin_rate_high, known ? rates : NULL);
+		json_end(json);
+	}
+	json_end_list(json);
+}
+
+int report_fold_json(FILE *to, const struct trace *trace, const struct view_query *query)
+{
+	struct json_writer json = {.to = to};
+	struct fold fold;
+	int err = fold_init(&fold, trace, query);
+
+	if (!err) {
+		json_begin(&json, NULL);
+		json_number(&json, "phase", fold.phase);
+		json_number(&json, "processes", fold.nr_processes);
+		json_number(&json, "iterations", fold.folded);
+		json_number(&json, "iterations_seen", fold.seen);
+		json_number(&json, "median_ns", fold.processes[0].median);
+		json_number(&json, "samples", fold.samples);
+		json_number(&json, "bins", fold.nr_bins);
+		json_flag(&json, "even", fold_is_even(&fold));
+		put_json_functions(&json, &fold, query->limit);
+		put_json_counters(&json, &fold);
+		json_end(&json);
+		fputc('\n', to);
+	}
+	fold_fini(&fold);
+	return err;
+}
