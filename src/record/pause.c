@@ -79,6 +79,18 @@ static bool is_own_cgroup(const struct session *s)
 	return s->cgroup.fd >= 0 && cgroup_holds(&s->cgroup, getpid());
 }
 
+/* A recorder that is in the target's cgroup to keep in step must not be frozen. 0 or -errno. */
+static int leave_cgroup(const struct session *s)
+{
+	return is_own_cgroup(s) ? cgroup_take_out(&s->cgroup, getpid()) : 0;
+}
+
+static void return_to_cgroup(const struct session *s)
+{
+	if (s->sampling.own.nr)
+		cgroup_add(&s->cgroup, getpid());
+}
+
 /* Returns the processes that are known to belong to the target; NULL: no memory. */
 static pid_t *known_processes(const struct session *s, size_t *nr)
 {
@@ -118,7 +130,7 @@ static const char *stop_target(struct session *s, pid_t except)
 		       "recording";
 	if (s->config->cgroup)
 		return freeze_cgroup(&s->pause.freeze, &s->cgroup);
-	if (s->cgroup.fd < 0 || is_own_cgroup(s) || !cgroup_can_freeze(&s->cgroup))
+	if (s->cgroup.fd < 0 || !cgroup_can_freeze(&s->cgroup) || leave_cgroup(s))
 		return stop_processes(s, except);
 	return freeze_cgroup(&s->pause.freeze, &s->cgroup);
 }
@@ -175,6 +187,7 @@ static void let_target_go(struct session *s)
 		launch_go(&s->launch);
 	else
 		freeze_end(&s->pause.freeze);
+	return_to_cgroup(s);
 }
 
 const char *pause_end(struct session *s, uint64_t ns)

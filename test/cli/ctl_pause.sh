@@ -32,6 +32,9 @@ for way in "" --inherit; do
 	ctl x.atr pause
 	"$ADAPTRACE" ctl x.atr status | grep -q ': paused by' || fail "not paused $way"
 	stands_still || fail "the program runs on $way"
+	if [ -n "$(find /sys/fs/cgroup -maxdepth 3 -path "*/adaptrace-$recorder/cgroup.freeze" 2>/dev/null)" ]; then
+		! grep -q '^State:.T' "/proc/$(target_of $recorder)/status" || fail "stopped by a signal, not frozen"
+	fi
 	"$ADAPTRACE" ctl x.atr pause 2>errors && fail "paused twice"
 	ctl x.atr resume
 	goes_on

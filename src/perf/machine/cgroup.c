@@ -364,6 +364,11 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid)
 	return move_to(cgroup->path, pid);
 }
 
+int cgroup_take_out(const struct cgroup *cgroup, pid_t pid)
+{
+	return cgroup->existed ? -EPERM : move_to(cgroup->parent, pid);
+}
+
 bool cgroup_can_freeze(const struct cgroup *cgroup)
 {
 	return cgroup->fd >= 0 && !faccessat(cgroup->fd, "cgroup.freeze", W_OK, AT_EACCESS);

@@ -46,8 +46,10 @@ struct advice cgroup_advise(const struct cgroup *cgroup, int err);
 /* Whether the kernel can freeze it. */
 bool cgroup_can_freeze(const struct cgroup *cgroup);
 
-/* Moves a process into it. */
+/* Moves a process into it. 0 or -errno. */
 int cgroup_add(const struct cgroup *cgroup, pid_t pid);
+/* Moves a process to where the recorder was before. 0 or -errno. */
+int cgroup_take_out(const struct cgroup *cgroup, pid_t pid);
 
 /* Whether a living process is (still) in it or below it; true where that cannot be known. */
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);

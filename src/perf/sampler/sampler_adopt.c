@@ -200,6 +200,8 @@ static uint64_t switch_sets(struct sampler *s, struct sampler_set *set)
 {
 	uint64_t time = 0;
 
+	if (s->paused)
+		return sampler_now(); /* sampler_resume() enables those in force */
 	/* A task that forks meanwhile may pass the previous states on to its child: so twice. */
 	for (unsigned i = 0; i < 2; i++) {
 		exchange(s, set);

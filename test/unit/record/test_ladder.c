@@ -227,6 +227,17 @@ static uint64_t rest(struct sampler *sampler)
 	return sum;
 }
 
+/* Nothing is sampled until the pause is over. */
+static void use_while_paused(struct sampler *sampler, uint64_t *sum)
+{
+	sampler_pause(sampler);
+	*sum += rest(sampler);
+	sampler_use_adopted(sampler);
+	usleep(20000);
+	assert_int_equal(rest(sampler), 0);
+	assert_int_equal(sampler_resume(sampler), 0);
+}
+
 /* Without a gap, and without sampling anything twice, whichever events are in force. */
 static void adopted_threads_are_sampled_once(void **state)
 {
@@ -261,7 +272,7 @@ static void adopted_threads_are_sampled_once(void **state)
 	while (!by_thread[0] || !by_thread[1] || !by_thread[OLD])
 		sum += sum_samples(sampler, tids, by_thread);
 	assert_int_equal(sampler_adopt(sampler, tids, NR_THREADS), 0);
-	sampler_use_adopted(sampler);
+	use_while_paused(sampler, &sum);
 	sum += sum_samples(sampler, tids, by_thread);
 	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
 	sum += sum_samples(sampler, tids, by_thread);
