@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """bench_pingpong.py BUILD: what sampling adds to a context switch. Two processes on one CPU wake each
-other; their CPU time a switch, alone, under adaptrace record with cgroup and with inherited events,
-and under perf record, in turn, with the same event, period and call graph. Goal: both ways of
-adaptrace <= 1.0 of perf. With inherited events adaptrace also gets what each task used, as perf does
+other; their CPU time a switch, alone, under adaptrace record with cgroup events in step and apart and
+with inherited events, and under perf record, in turn, with the same event, period and call graph.
+Goal: both ways of adaptrace <= 1.0 of perf, and in step <= 1.0 of apart. With inherited events adaptrace also gets what each task used, as perf does
 with -s, by the same means of the kernel: that is shown beside it."""
 import os, shutil, statistics, subprocess, sys, tempfile
 
@@ -30,6 +30,7 @@ perf = ['perf', 'record', '-q', '-B', '-N', '-o', 'p.data', '--call-graph', 'dwa
 ways = {
     'alone': [],
     'adaptrace': ours,
+    'adaptrace --in-step=no': [*ours, '--in-step=no'],
     'adaptrace --inherit': [*ours, '--inherit'],
     'perf': [*perf, *event],
     'perf -s': [*perf, '-s', *event],
@@ -43,7 +44,7 @@ def median(of):
 
 print(f'ping-pong, {count} rounds on one CPU: {median(lambda row: row["alone"]):.2f} us a switch; '
       + '; '.join(f'{way} {median(lambda row: row[way]):.2f} us' for way in list(ways)[1:]))
-for ours, theirs in (('adaptrace', 'perf'), ('adaptrace --inherit', 'perf'),
+for ours, theirs in (('adaptrace', 'adaptrace --in-step=no'), ('adaptrace', 'perf'), ('adaptrace --inherit', 'perf'),
                      ('adaptrace --inherit', 'perf -s')):
     print(f'{ours:20s} against {theirs:8s} ratio {median(lambda row: row[ours] / row[theirs]):.3f}; '
           'goal <= 1.0')

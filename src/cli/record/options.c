@@ -73,7 +73,7 @@ static const struct argp_option argp_options[] = {
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
          "share of the program's time that sampling may cost (5; 0: no limit)", 0},
 	{"in-step", OPT_IN_STEP, "yes|no", 0,
-         "sample all CPUs at the same instants, where that is possible (no)", 0},
+         "sample all CPUs at the same instants, where that is possible (yes)", 0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "deepest stack, in frames (1024)", 0},
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
@@ -480,6 +480,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	                  .size = SESSION_STACK_SIZE,
 	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
+		.in_step = true,
 		.calls = {.share = 0.5, .policy = TRACE_POLICY_TIME, .classes = UINT32_MAX},
 	};
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))
