@@ -56,7 +56,7 @@ static inline bool frame_area(uint64_t area, uint64_t lo, uint64_t hi, uint32_t 
 	return lo < hi;
 }
 
-enum module_kind {
+enum module_type {
 	MODULE_SPECIAL, /* number 0 only */
 	MODULE_FILE,
 	MODULE_VDSO,

@@ -181,7 +181,7 @@ static void look_at_features(const struct look *look)
 	if (counters.topic != ADVICE_NONE)
 		return;
 	found(look, "kinds of cores",
-	      machine_advise_inherited(machine_core_kinds(), PERF_TYPE_HARDWARE, "hardware events"),
+	      machine_advise_inherited(machine_core_types(), PERF_TYPE_HARDWARE, "hardware events"),
 	      FINDING_LIMITED, "one, so inherited events count everywhere");
 	found(look, "NMI watchdog", watchdog, FINDING_LIMITED, "holds no counter");
 	found(look, "precise sampling", precise, FINDING_LIMITED, "up to :%.*s",

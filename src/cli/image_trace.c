@@ -43,7 +43,7 @@ static bool is_replaced(const struct table *table, size_t id)
 	const struct trace_module *entries = table->entries;
 
 	for (size_t later = id + 1; !entries[id].build_id_size && later < table->nr; later++)
-		if (entries[later].kind == MODULE_FILE && entries[later].path == entries[id].path &&
+		if (entries[later].type == MODULE_FILE && entries[later].path == entries[id].path &&
 		    entries[later].area == entries[id].area)
 			return true;
 	return false;
@@ -64,7 +64,7 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 {
 	const struct trace_module *entry = (const struct trace_module *)table->entries + id;
 
-	switch (entry->kind) {
+	switch (entry->type) {
 	case MODULE_FILE:
 		return is_replaced(table, id) ? NULL : add_file(modules, tables, entry);
 	case MODULE_VDSO:

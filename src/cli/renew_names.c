@@ -25,7 +25,7 @@ static struct module *add_module(struct module_table *table, const struct trace 
 	const uint64_t area = entry->area;
 	struct module_file file = {.path = trace_string(trace, entry->path), .area = &area};
 
-	if (entry->kind != MODULE_FILE || file.path[0] != '/' || !entry->build_id_size ||
+	if (entry->type != MODULE_FILE || file.path[0] != '/' || !entry->build_id_size ||
 	    entry->build_id_size > BUILD_ID_MAX)
 		return NULL;
 	file.build_id.size = entry->build_id_size;

@@ -74,14 +74,14 @@ void session_join_cgroup(struct session *s)
 
 void session_note_cores(struct session *s)
 {
-	unsigned kinds = s->sampling.way == SAMPLER_LADDER ? machine_core_kinds() : 1;
+	unsigned kinds = s->sampling.way == SAMPLER_LADDER ? machine_core_types() : 1;
 	struct advice advice = {ADVICE_NONE};
 
-	for (unsigned e = 0; e < s->config->nr_events && !s->sampling.one_kind; e++) {
+	for (unsigned e = 0; e < s->config->nr_events && !s->sampling.one_core_type; e++) {
 		const struct event *event = &s->config->events[e];
 
 		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
-		s->sampling.one_kind = advice.topic != ADVICE_NONE;
+		s->sampling.one_core_type = advice.topic != ADVICE_NONE;
 	}
 	session_advise(s, advice);
 }

@@ -50,7 +50,7 @@ struct sampling {
 	unsigned nr_counters; /* counters of the configuration, or 0: they cannot be read */
 	/* shift that the kernel uses, or was last asked to use */
 	unsigned shift[SAMPLER_MAX_EVENTS];
-	bool one_kind;                        /* only one of several kinds of cores is sampled */
+	bool one_core_type;                   /* only one of several kinds of cores is sampled */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
 	/* in the target's cgroup, see session_join_cgroup() */
 	struct own_processes own;

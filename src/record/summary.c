@@ -229,7 +229,7 @@ void summary_begin(struct session *s)
  */
 static bool is_unseen(const struct module *module)
 {
-	return module->kind == MODULE_FILE && !module->nr_segments;
+	return module->type == MODULE_FILE && !module->nr_segments;
 }
 
 static void note_module(struct session *s, uint16_t id)
@@ -247,9 +247,9 @@ static void note_module(struct session *s, uint16_t id)
 		entry->build_id_size = module->build_id.size;
 		memcpy(entry->build_id, module->build_id.bytes, sizeof(entry->build_id));
 	}
-	entry->pid = module->kind == MODULE_ANON ? module->pid : 0;
+	entry->pid = module->type == MODULE_ANON ? module->pid : 0;
 	entry->area = module->area;
-	entry->kind = (uint8_t)module->kind;
+	entry->type = (uint8_t)module->type;
 }
 
 static uint32_t first_flags(const struct session *s)
@@ -261,7 +261,7 @@ static uint32_t first_flags(const struct session *s)
 	       (config->wide || config->command ? 0U : TRACE_RUN_ATTACHED) |
 	       (config->in_step ? TRACE_RUN_IN_STEP : 0U) |
 	       (config->user_only ? TRACE_RUN_USER_ONLY : 0U) |
-	       (s->sampling.one_kind ? TRACE_RUN_ONE_KIND : 0U);
+	       (s->sampling.one_core_type ? TRACE_RUN_ONE_CORE_TYPE : 0U);
 }
 
 /* Stores what is sampled: a command, processes or CPUs. */

@@ -44,7 +44,7 @@ struct symbolizer {
 /* One module's question: offsets in, symbols out. */
 struct query {
 	struct symbolizer *symbolizer;
-	enum module_kind kind;
+	enum module_type type;
 	const uint32_t *offsets;
 	size_t n;
 	symbol_fn *fn;
@@ -106,10 +106,10 @@ void symbolizer_stats(const struct symbolizer *symbolizer, struct symbolizer_sta
 
 /* Where the name proper ends: before @@GLIBC_2.34 in a file, before " [nf_tables]" in the kernel.
  */
-static size_t base_size(const char *name, enum module_kind kind)
+static size_t base_size(const char *name, enum module_type type)
 {
-	const bool in_file = kind == MODULE_FILE || kind == MODULE_VDSO;
-	const char end = kind == MODULE_KERNEL ? ' ' : in_file && *name != '?' ? '@' : '\0';
+	const bool in_file = type == MODULE_FILE || type == MODULE_VDSO;
+	const char end = type == MODULE_KERNEL ? ' ' : in_file && *name != '?' ? '@' : '\0';
 	const size_t size = strnlen(name, DEMANGLED_MAX);
 	const char *at = memchr(name, end, size);
 
@@ -117,11 +117,11 @@ static size_t base_size(const char *name, enum module_kind kind)
 }
 
 /* Makes the texts for a raw name, unless they are still there from the offset before. */
-static void name_show(struct symbolizer *symbolizer, enum module_kind kind, const char *name,
+static void name_show(struct symbolizer *symbolizer, enum module_type type, const char *name,
                       bool plt)
 {
-	size_t size = base_size(name, kind);
-	const char *suffix = plt ? "@plt" : kind == MODULE_KERNEL ? name + size : "";
+	size_t size = base_size(name, type);
+	const char *suffix = plt ? "@plt" : type == MODULE_KERNEL ? name + size : "";
 	char *linkage = symbolizer->linkage, *text = symbolizer->text;
 
 	if (symbolizer->shown == name && symbolizer->shown_plt == plt &&
@@ -145,7 +145,7 @@ static int query_tell(const struct query *query, uint32_t offset, const struct s
 	struct symbol symbol = *raw;
 
 	if (raw->name) {
-		name_show(symbolizer, query->kind, raw->name, plt);
+		name_show(symbolizer, query->type, raw->name, plt);
 		symbol.name = symbolizer->text;
 	}
 	return query->fn(query->arg, offset, &symbol);
@@ -429,11 +429,11 @@ static int query_anon(struct query *query, const struct module *module)
 int symbolizer_look_up(struct symbolizer *symbolizer, struct module *module,
                        const uint32_t *offsets, size_t n, symbol_fn *fn, void *arg)
 {
-	struct query query = {symbolizer, module->kind, offsets, n, fn, arg};
+	struct query query = {symbolizer, module->type, offsets, n, fn, arg};
 
 	symbolizer->shown = NULL;
 	symbolizer->languages = 0;
-	switch (module->kind) {
+	switch (module->type) {
 	case MODULE_FILE:
 	case MODULE_VDSO:
 		return query_elf(&query, module);
@@ -459,10 +459,10 @@ int symbolizer_module(struct symbolizer *symbolizer, struct module *module, cons
 		symbolizer->counts.stats.unanswered++;
 		return 0;
 	}
-	if (module->kind == MODULE_FILE && symbolizer->ask &&
+	if (module->type == MODULE_FILE && symbolizer->ask &&
 	    !symbolizer->ask(symbolizer->ask_arg, module->path))
 		return 0;
-	if (symbolizer->aside && module->kind != MODULE_KERNEL)
+	if (symbolizer->aside && module->type != MODULE_KERNEL)
 		err = symbols_aside_module(symbolizer->aside, symbolizer, module, offsets, n, fn,
 		                           arg);
 	return err == -EAGAIN ? symbolizer_look_up(symbolizer, module, offsets, n, fn, arg) : err;

@@ -580,7 +580,7 @@ int symbols_aside_module(struct symbols_aside *aside, struct symbolizer *symboli
 	if (err != -ETIMEDOUT || blame_for_module(aside, symbolizer, module))
 		return 0;
 	aside->nr_stalls++;
-	if (module->kind != MODULE_FILE)
+	if (module->type != MODULE_FILE)
 		return 0;
 	/* Its own file lies on a local disk: then it is a debug file that cannot be read. */
 	module_table_only_own_files(symbolizer_modules(symbolizer));

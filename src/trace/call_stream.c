@@ -258,11 +258,11 @@ static int enter(struct call_stream *stream, const struct call *call, struct cal
 	stream->time = later(stream->time, call->enter);
 	open->leave = call->leave < limit ? call->leave : limit;
 	*moment = (struct call_moment){
-		.kind = is_point(stream, call) ? CALL_POINT : CALL_ENTERED,
+		.type = is_point(stream, call) ? CALL_POINT : CALL_ENTERED,
 		.time = stream->time,
 		.call = &open->call,
 	};
-	stream->depth += moment->kind == CALL_ENTERED;
+	stream->depth += moment->type == CALL_ENTERED;
 	err = consume(stream, call);
 	return err ? err : 1;
 }
@@ -273,7 +273,7 @@ static int leave(struct call_stream *stream, struct call_moment *moment)
 
 	stream->time = later(stream->time, open->leave);
 	*moment = (struct call_moment){
-		.kind = CALL_LEFT,
+		.type = CALL_LEFT,
 		.time = stream->time,
 		.call = &open->call,
 	};

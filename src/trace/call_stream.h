@@ -11,14 +11,14 @@
 
 #include "trace/trace_calls.h"
 
-enum call_moment_kind {
+enum call_moment_type {
 	CALL_ENTERED,
 	CALL_LEFT,
 	CALL_POINT, /* a marker or a value: it takes no time */
 };
 
 struct call_moment {
-	enum call_moment_kind kind;
+	enum call_moment_type type;
 	uint64_t time;
 	const struct call *call; /* until the next moment; the same calls are entered and left */
 };

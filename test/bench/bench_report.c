@@ -34,7 +34,7 @@ static void describe(struct tables *tables, unsigned nr_threads)
 	for (uint16_t i = 0; i < MODULES; i++)
 		*tables_module(tables, i) = (struct trace_module){
 			.path = tables_string(tables, i ? "/usr/lib/libx.so" : "[unknown]"),
-			.kind = i ? MODULE_FILE : MODULE_SPECIAL,
+			.type = i ? MODULE_FILE : MODULE_SPECIAL,
 		};
 	for (unsigned i = 0; i <= nr_threads; i++)
 		tables_add_thread(tables, 100, 100 + (int)i, tables_string(tables, "app"), 1);

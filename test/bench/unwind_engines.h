@@ -91,7 +91,7 @@ static void enter_mapping(struct engine *engine, const struct record *record)
 		mapping.module = module_table_anon(engine->modules, file.pid, file.start);
 	if (!mapping.module)
 		return;
-	mapping.bias = mapping.module->kind == MODULE_ANON
+	mapping.bias = mapping.module->type == MODULE_ANON
 	                       ? 0
 	                       : file.start - module_vaddr(mapping.module, record->rest[2]);
 	space_map(engine->space, &mapping);

@@ -179,7 +179,7 @@ static void name_modules(struct changed_trace *trace, uint32_t at)
 	struct trace_module *entries = calloc(modules, sizeof(*entries));
 
 	for (unsigned i = 1; i < modules; i++)
-		entries[i] = (struct trace_module){.path = ends ? at + i : at, .kind = MODULE_FILE};
+		entries[i] = (struct trace_module){.path = ends ? at + i : at, .type = MODULE_FILE};
 	change_section(trace, TRACE_MODULES, entries, modules * sizeof(*entries));
 	free(entries);
 }

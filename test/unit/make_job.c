@@ -171,7 +171,7 @@ static void describe(struct fake_job *job, struct rank *rank)
 		struct trace_module *module = tables_module(t, i);
 
 		module->path = tables_string(t, modules[i ? i + 2 - rank->program : 0]);
-		module->kind = i ? MODULE_FILE : MODULE_SPECIAL;
+		module->type = i ? MODULE_FILE : MODULE_SPECIAL;
 	}
 	for (int i = 0; i <= job->by_turns; i++)
 		rank->threads[i] = tables_add_thread(t, run->pid, run->pid + 1000 * i,

@@ -85,7 +85,7 @@ static void describe(struct run *run)
 		struct trace_module *module = tables_module(t, i);
 
 		module->path = tables_string(t, i == 2 && *last == '/' ? last : modules[i]);
-		module->kind = i ? MODULE_FILE : MODULE_SPECIAL;
+		module->type = i ? MODULE_FILE : MODULE_SPECIAL;
 		module->build_id_size = i ? 20 : 0;
 		memset(module->build_id, 0xa0 + i, module->build_id_size);
 	}

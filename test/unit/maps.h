@@ -38,7 +38,7 @@ static void maps_enter(struct space *space, struct module_table *modules, const 
 	mapping.module = maps_module(modules, &file);
 	if (!mapping.module)
 		return;
-	mapping.bias = mapping.module->kind == MODULE_ANON
+	mapping.bias = mapping.module->type == MODULE_ANON
 	                       ? 0
 	                       : file.start - module_vaddr(mapping.module, offset);
 	space_map(space, &mapping);

@@ -90,11 +90,11 @@ void chrome_put_call(void *arg, const struct call_moment *moment)
 	const struct chrome_track *track = arg;
 	const char *name = trace_region_name(track->trace, moment->call->region);
 
-	if (moment->kind == CALL_POINT)
+	if (moment->type == CALL_POINT)
 		put_point(track, moment, name);
 	else
-		begin_event(track, moment->kind == CALL_ENTERED ? "b" : "e", moment->time, name);
-	if (moment->kind == CALL_ENTERED)
+		begin_event(track, moment->type == CALL_ENTERED ? "b" : "e", moment->time, name);
+	if (moment->type == CALL_ENTERED)
 		put_parts(track, moment->call);
 	json_end(track->json);
 }

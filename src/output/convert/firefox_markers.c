@@ -105,7 +105,7 @@ static void put_call_data(struct firefox *firefox, const struct call_moment *mom
 	json_begin(json, NULL);
 	json_text(json, "type", "Call");
 	to = json_begin_text(json, "what");
-	if (moment->kind != CALL_POINT)
+	if (moment->type != CALL_POINT)
 		put_parts(to, firefox->trace, moment->call);
 	else if (call_point_value(moment, &value))
 		fprintf(to, isfinite(value) ? "%.17g" : "%g", value);
@@ -115,7 +115,7 @@ static void put_call_data(struct firefox *firefox, const struct call_moment *mom
 
 static uint64_t end_of(const struct call_moment *moment)
 {
-	return moment->kind != CALL_POINT && moment->call->leave > moment->time
+	return moment->type != CALL_POINT && moment->call->leave > moment->time
 	               ? moment->call->leave
 	               : moment->time;
 }
@@ -123,7 +123,7 @@ static uint64_t end_of(const struct call_moment *moment)
 static void put_moment(struct firefox *firefox, enum column column,
                        const struct call_moment *moment)
 {
-	bool instant = moment->kind == CALL_POINT;
+	bool instant = moment->type == CALL_POINT;
 
 	if (column == COLUMN_DATA)
 		put_call_data(firefox, moment);
@@ -151,7 +151,7 @@ static void put_call(void *arg, const struct call_moment *moment)
 {
 	struct call_column *calls = arg;
 
-	if (moment->kind == CALL_LEFT || !trace_region(calls->firefox->trace, moment->call->region))
+	if (moment->type == CALL_LEFT || !trace_region(calls->firefox->trace, moment->call->region))
 		return;
 	calls->nr++;
 	put_moment(calls->firefox, calls->column, moment);

@@ -72,7 +72,7 @@ static void put_frame_category(struct firefox *firefox, uint32_t row)
 
 	json_number(&firefox->json, NULL,
 	            !module                         ? CATEGORY_OTHER
-	            : module->kind == MODULE_KERNEL ? CATEGORY_KERNEL
+	            : module->type == MODULE_KERNEL ? CATEGORY_KERNEL
 	                                            : CATEGORY_USER);
 }
 

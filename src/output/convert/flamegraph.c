@@ -275,7 +275,7 @@ static void print_node(const struct flame *flame, uint32_t number)
 		const struct trace_module *module = trace_module(flame->trace, frame_module(frame));
 
 		box.name = frame_name_symbol(&profile->names, node->name, text);
-		box.kernel = frame_module(frame) && module && module->kind == MODULE_KERNEL;
+		box.kernel = frame_module(frame) && module && module->type == MODULE_KERNEL;
 	}
 	print_box(flame, &box);
 }

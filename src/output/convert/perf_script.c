@@ -59,9 +59,9 @@ static void print_module(const struct trace *trace, FILE *file, uint64_t frame)
 	fputs(" (", file);
 	if (!module)
 		fputs("[unknown]", file);
-	else if (module->kind == MODULE_KERNEL)
+	else if (module->type == MODULE_KERNEL)
 		fputs("[kernel.kallsyms]", file);
-	else if (module->kind == MODULE_ANON)
+	else if (module->type == MODULE_ANON)
 		fprintf(file, "/tmp/perf-%d.map", module->pid);
 	else
 		escape_line(file, trace_string(trace, module->path), "() ", '_');

@@ -278,7 +278,7 @@ static uint32_t find_program(const struct pprof *pprof)
 	for (uint32_t i = 1; i < pprof->nr_mappings; i++) {
 		const struct trace_module *module = trace_module(pprof->trace, i);
 
-		if (!pprof->mappings[i].used || module->kind != MODULE_FILE)
+		if (!pprof->mappings[i].used || module->type != MODULE_FILE)
 			continue;
 		if (is_command(pprof, module))
 			return i;

@@ -215,7 +215,7 @@ static void put_event(void *arg, const struct call_moment *moment)
 	const struct paths *paths = &events->spool->paths;
 	struct json_writer *json = events->json;
 
-	if (moment->kind == CALL_POINT || !trace_region(paths->trace, moment->call->region))
+	if (moment->type == CALL_POINT || !trace_region(paths->trace, moment->call->region))
 		return;
 	if (!events->any)
 		begin_calls(events);
@@ -223,7 +223,7 @@ static void put_event(void *arg, const struct call_moment *moment)
 	events->last = moment->time - events->spool->calls->first_time;
 	json_break_between(json);
 	json_begin(json, NULL);
-	json_text(json, "type", moment->kind == CALL_ENTERED ? "O" : "C");
+	json_text(json, "type", moment->type == CALL_ENTERED ? "O" : "C");
 	json_number(json, "frame", paths->names.nr_functions + moment->call->region);
 	json_number(json, "at", events->last);
 	json_end(json);

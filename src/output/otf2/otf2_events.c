@@ -259,9 +259,9 @@ static void write_moment(struct location *location)
 
 	if (!trace_region(location->archive->trace, moment->call->region))
 		return;
-	if (moment->kind == CALL_ENTERED)
+	if (moment->type == CALL_ENTERED)
 		write_enter(location, moment);
-	else if (moment->kind == CALL_LEFT)
+	else if (moment->type == CALL_LEFT)
 		write_leave(location, moment);
 	else
 		write_point(location, moment);

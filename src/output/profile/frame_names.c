@@ -47,7 +47,7 @@ static int push(struct frame_names *names, uint32_t entry)
 
 static bool is_same_file(const struct trace_module *a, const struct trace_module *b)
 {
-	return a->path == b->path && a->kind == b->kind && a->area == b->area &&
+	return a->path == b->path && a->type == b->type && a->area == b->area &&
 	       a->build_id_size == b->build_id_size &&
 	       !memcmp(a->build_id, b->build_id, sizeof(a->build_id));
 }
@@ -62,7 +62,7 @@ static uint64_t frame_in_file(struct frame_names *names, uint64_t frame)
 	uint32_t build, number;
 	uint64_t key;
 
-	if (!module || module->kind != MODULE_FILE || !module->build_id_size)
+	if (!module || module->type != MODULE_FILE || !module->build_id_size)
 		return frame;
 	memcpy(&build, module->build_id, sizeof(build));
 	key = (uint64_t)module->path << 32 | (build ^ (uint32_t)module->area);
@@ -276,7 +276,7 @@ uint64_t frame_address(const struct trace *trace, uint64_t frame)
 {
 	const struct trace_module *module = trace_module(trace, frame_module(frame));
 
-	if (module && module->kind != MODULE_VDSO)
+	if (module && module->type != MODULE_VDSO)
 		return module->area << 32 | frame_offset(frame);
 	return frame_offset(frame);
 }

@@ -247,13 +247,13 @@ static bool is_unseen(const struct trace_module *module)
 
 static bool is_stripped(const struct trace_module *module)
 {
-	return module->kind == MODULE_FILE && module->build_id_size;
+	return module->type == MODULE_FILE && module->build_id_size;
 }
 
 /* Nobody could find the symbols of a file without a build-id. */
 static bool is_stripped_for_good(const struct trace_module *module)
 {
-	return module->kind == MODULE_FILE && !module->build_id_size &&
+	return module->type == MODULE_FILE && !module->build_id_size &&
 	       !(module->flags & (TRACE_MODULE_UNSEEN | TRACE_MODULE_NO_ELF));
 }
 

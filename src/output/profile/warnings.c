@@ -49,8 +49,9 @@ static const struct {
 	{TRACE_RUN_MISSED_CPU, "a CPU was switched off or on: what ran on it from then on was not "
                                "sampled"},
 	{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission"},
-	{TRACE_RUN_ONE_KIND, "the machine has several kinds of cores, and hardware events counted "
-                             "on one of them alone: what ran on the others has no samples"},
+	{TRACE_RUN_ONE_CORE_TYPE,
+         "the machine has several kinds of cores, and hardware events counted "
+         "on one of them alone: what ran on the others has no samples"},
 	{TRACE_RUN_KERNEL_HIDDEN,
          "functions of the kernel have no names: its addresses were hidden; "
          "adaptrace doctor tells what shows them"},

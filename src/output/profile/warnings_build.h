@@ -40,7 +40,7 @@ static inline double share(uint64_t part, uint64_t whole)
 /* Whether the module is code that is in no file, such as jit code. */
 static inline bool module_is_made(const struct trace_module *module)
 {
-	return module->kind == MODULE_ANON;
+	return module->type == MODULE_ANON;
 }
 
 #endif

@@ -323,7 +323,7 @@ static void put_method(struct json_writer *json, const struct trace_run *run)
 	json_flag(json, "lines_packed", run->flags & TRACE_RUN_LINES_PACKED);
 	json_flag(json, "lines_refused", run->flags & TRACE_RUN_LINES_REFUSED);
 	json_flag(json, "user_only", run->flags & TRACE_RUN_USER_ONLY);
-	json_flag(json, "one_kind", run->flags & TRACE_RUN_ONE_KIND);
+	json_flag(json, "one_kind", run->flags & TRACE_RUN_ONE_CORE_TYPE);
 	json_flag(json, "left_cgroup", run->flags & TRACE_RUN_LEFT_CGROUP);
 	json_flag(json, "missed_cpu", run->flags & TRACE_RUN_MISSED_CPU);
 	json_flag(json, "killed", run->flags & TRACE_RUN_KILLED);

@@ -139,7 +139,7 @@ static void make_columns(struct diff_text *out)
 		out->columns[i] = diff_columns[i];
 		out->columns[i].unit = unit;
 		out->columns[i].width = (unsigned)digits + text_put(NULL, unit->name, 0) +
-		                        (diff_columns[i].kind == COLUMN_ERROR);
+		                        (diff_columns[i].type == COLUMN_ERROR);
 	}
 	out->table = (struct table){.columns = out->columns, .to = out->to};
 }

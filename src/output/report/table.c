@@ -9,7 +9,7 @@
 /* An error stands close to its share, and a rank to its amount. */
 static unsigned gap_before(const struct column *column)
 {
-	return column->kind == COLUMN_ERROR || column->kind == COLUMN_RANK ? 1 : 2;
+	return column->type == COLUMN_ERROR || column->type == COLUMN_RANK ? 1 : 2;
 }
 
 static void put_gap(struct table *table, const struct column *column)
@@ -25,7 +25,7 @@ static void put_text(struct table *table, const struct column *column, const cha
 	unsigned used;
 
 	put_gap(table, column);
-	if (column->kind != COLUMN_NAME && column->kind != COLUMN_RANK) {
+	if (column->type != COLUMN_NAME && column->type != COLUMN_RANK) {
 		fprintf(table->to, "%*s", text_field(text, column->width), text);
 		return;
 	}
@@ -45,7 +45,7 @@ void table_titles(struct table *table)
 	const char *amount = table->unit == TRACE_NS ? "time" : "count";
 
 	table->any = false;
-	for (const struct column *column = table->columns; column->kind; column++)
+	for (const struct column *column = table->columns; column->type; column++)
 		if (is_shown(table, column))
 			put_text(table, column, *column->title ? column->title : amount);
 }
@@ -54,7 +54,7 @@ unsigned table_width(const struct table *table)
 {
 	unsigned width = 0;
 
-	for (const struct column *column = table->columns; column->kind; column++)
+	for (const struct column *column = table->columns; column->type; column++)
 		if (is_shown(table, column))
 			width += (width ? gap_before(column) : 0) + column->width;
 	return width;
@@ -100,7 +100,7 @@ static void unit_text(const struct column *column, double value, char text[TEXT_
 	const struct column_unit *unit = column->unit ? column->unit : &per_cent;
 	size_t size;
 
-	text_fixed(text, value / unit->size, unit->digits, column->kind == COLUMN_CHANGE);
+	text_fixed(text, value / unit->size, unit->digits, column->type == COLUMN_CHANGE);
 	size = strlen(text);
 	snprintf(text + size, TEXT_SIZE - size, "%s", unit->name);
 }
@@ -108,10 +108,10 @@ static void unit_text(const struct column *column, double value, char text[TEXT_
 static void value_text(const struct table *table, const struct column *column, double value,
                        char text[TEXT_SIZE])
 {
-	if (column->unit || column->kind == COLUMN_SHARE || column->kind == COLUMN_ERROR)
+	if (column->unit || column->type == COLUMN_SHARE || column->type == COLUMN_ERROR)
 		unit_text(column, value, text);
-	else if (column->kind == COLUMN_AMOUNT || column->kind == COLUMN_TIME)
-		text_cell(text, value, column->kind == COLUMN_TIME ? TRACE_NS : table->unit);
+	else if (column->type == COLUMN_AMOUNT || column->type == COLUMN_TIME)
+		text_cell(text, value, column->type == COLUMN_TIME ? TRACE_NS : table->unit);
 	else
 		snprintf(text, TEXT_SIZE, "%.6g", value);
 }
@@ -123,7 +123,7 @@ static void put_real(struct table *table, const struct column *column, double va
 
 	if (known)
 		value_text(table, column, value, text);
-	if (!known || column->kind != COLUMN_ERROR) {
+	if (!known || column->type != COLUMN_ERROR) {
 		put_text(table, column, text);
 		return;
 	}
@@ -137,13 +137,13 @@ static void put_number(struct table *table, const struct column *column, uint64_
 
 	if (table->blank)
 		;
-	else if (column->kind == COLUMN_COUNT)
+	else if (column->type == COLUMN_COUNT)
 		snprintf(text, sizeof(text), "%" PRIu64, value);
-	else if (column->kind == COLUMN_ADDRESS)
+	else if (column->type == COLUMN_ADDRESS)
 		snprintf(text, sizeof(text), "%" PRIx64, value);
-	else if (column->kind == COLUMN_BYTES || (column->kind == COLUMN_SOME_BYTES && value))
+	else if (column->type == COLUMN_BYTES || (column->type == COLUMN_SOME_BYTES && value))
 		text_bytes(text, value);
-	else if (column->kind != COLUMN_SOME_BYTES)
+	else if (column->type != COLUMN_SOME_BYTES)
 		value_text(table, column, (double)value, text);
 	put_text(table, column, text);
 }

@@ -13,7 +13,7 @@
 #include "output/report/report.h"
 #include "output/text/text.h"
 
-enum column_kind {
+enum column_type {
 	COLUMN_END, /* behind the last column */
 	COLUMN_COUNT,
 	COLUMN_AMOUNT, /* in the table's unit, or in the column's */
@@ -39,7 +39,7 @@ struct column_unit {
 struct column {
 	const char *title; /* NULL: not in text; "": "time" or "count", by the unit */
 	const char *key;   /* NULL: not in JSON */
-	enum column_kind kind;
+	enum column_type type;
 	unsigned width;                 /* in text; numbers are at its right */
 	const struct column_unit *unit; /* NULL: each value has the one that suits it */
 };

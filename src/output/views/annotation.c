@@ -246,7 +246,7 @@ static void read_code(const struct annotation *annotation, struct hot_code *code
 
 	code->address = frame_address(trace, frame_make((uint16_t)symbol->module, symbol->lo));
 	code->err = -ENOTSUP;
-	if (!module || module->kind != MODULE_FILE)
+	if (!module || module->type != MODULE_FILE)
 		return;
 	id.size = module->build_id_size <= BUILD_ID_MAX ? module->build_id_size : 0;
 	memcpy(id.bytes, module->build_id, id.size);

@@ -12,21 +12,21 @@
 /* Bit of the kernel's format "retprobe". */
 #define RETPROBE 1
 
-static const struct kind {
+static const struct probe_type {
 	const char *prefix;
 	const char *pmu; /* NULL: breakpoints */
 	bool on_return, in_file;
-} kinds[] = {
+} types[] = {
 	{"mem:", NULL, false, false},          {"uprobe:", "uprobe", false, true},
 	{"uretprobe:", "uprobe", true, true},  {"kprobe:", "kprobe", false, false},
 	{"kretprobe:", "kprobe", true, false},
 };
 
-static const struct kind *kind_of(const char *text)
+static const struct probe_type *type_of(const char *text)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (!strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)))
-			return &kinds[i];
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!strncmp(text, types[i].prefix, strlen(types[i].prefix)))
+			return &types[i];
 	return NULL;
 }
 
@@ -64,17 +64,17 @@ static const char *end_of_function(const char *at)
 
 bool place_looks_so(const char *text, const char **modifiers)
 {
-	const struct kind *kind = kind_of(text);
+	const struct probe_type *type = type_of(text);
 	const char *at;
 
-	if (!kind)
+	if (!type)
 		return false;
-	at = text + strlen(kind->prefix);
-	if (!kind->pmu) {
+	at = text + strlen(type->prefix);
+	if (!type->pmu) {
 		*modifiers = end_of_breakpoint(at);
 		return true;
 	}
-	if (kind->in_file) {
+	if (type->in_file) {
 		at += strcspn(at, ":");
 		at += *at == ':';
 	}
@@ -139,17 +139,17 @@ static int split_offset(const char *text, char *place, uint64_t *offset, char wh
 	return *place ? 0 : refuse(text, "a function or an offset is needed", why);
 }
 
-static int find_pmu(const char *root, const struct kind *kind, struct event *event,
+static int find_pmu(const char *root, const struct probe_type *type, struct event *event,
                     char why[WHY_SIZE])
 {
-	const struct advice missing = {kind->in_file ? ADVICE_NO_UPROBES : ADVICE_NO_KPROBES};
+	const struct advice missing = {type->in_file ? ADVICE_NO_UPROBES : ADVICE_NO_KPROBES};
 	char path[PATH_MAX];
-	int64_t type;
+	int64_t number;
 	int used;
 
-	snprintf(path, sizeof(path), "%s/%s/type", root, kind->pmu);
-	if (!text_file_number(path, &type) && type >= 0 && type <= UINT32_MAX) {
-		event->attr.type = (uint32_t)type;
+	snprintf(path, sizeof(path), "%s/%s/type", root, type->pmu);
+	if (!text_file_number(path, &number) && number >= 0 && number <= UINT32_MAX) {
+		event->attr.type = (uint32_t)number;
 		return 0;
 	}
 	used = snprintf(why, WHY_SIZE, "cannot set up probes: ");
@@ -157,39 +157,39 @@ static int find_pmu(const char *root, const struct kind *kind, struct event *eve
 	return -ENOENT;
 }
 
-static int encode_probe(const char *root, const char *text, const struct kind *kind, char *at,
+static int encode_probe(const char *root, const char *text, const struct probe_type *type, char *at,
                         struct event *event, char why[WHY_SIZE])
 {
-	char *place = kind->in_file ? strchr(at, ':') : at;
+	char *place = type->in_file ? strchr(at, ':') : at;
 	uint64_t offset;
 	int err;
 
-	if (kind->in_file && (!place || at[0] != '/'))
+	if (type->in_file && (!place || at[0] != '/'))
 		return refuse(text,
 		              "a file by its whole path and a function are needed, such as "
 		              "uprobe:/bin/app:main",
 		              why);
-	if (kind->in_file)
+	if (type->in_file)
 		*place++ = '\0';
 	err = split_offset(text, place, &offset, why);
 	if (err)
 		return err;
-	if (!kind->in_file && !*place)
+	if (!type->in_file && !*place)
 		return refuse(text, "the name of a function of the kernel is needed", why);
-	event->attr.config = kind->on_return ? RETPROBE : 0;
+	event->attr.config = type->on_return ? RETPROBE : 0;
 	event->attr.probe_offset = offset;
 	snprintf(event->probe, sizeof(event->probe), "%s", at);
-	if (kind->in_file)
+	if (type->in_file)
 		snprintf(event->function, sizeof(event->function), "%s", place);
-	return find_pmu(root, kind, event, why);
+	return find_pmu(root, type, event, why);
 }
 
 int place_encode(const char *root, const char *text, struct event *event, char why[WHY_SIZE])
 {
-	const struct kind *kind = kind_of(text);
+	const struct probe_type *type = type_of(text);
 	char copy[EVENT_NAME_MAX];
 
-	snprintf(copy, sizeof(copy), "%s", text + strlen(kind->prefix));
-	return kind->pmu ? encode_probe(root, text, kind, copy, event, why)
+	snprintf(copy, sizeof(copy), "%s", text + strlen(type->prefix));
+	return type->pmu ? encode_probe(root, text, type, copy, event, why)
 	                 : encode_breakpoint(text, copy, event, why);
 }

@@ -83,7 +83,7 @@ static const struct sentence {
 	[ADVICE_VIRTUAL] = {"this machine has no hardware counters: it is a virtual one, to which "
                             "its host gives none",
                             "try -e cpu-clock, or on the host: qemu -cpu host,pmu=on"},
-	[ADVICE_CORE_KINDS] = {"this machine has {0} kinds of cores, and events that are inherited "
+	[ADVICE_CORE_TYPES] = {"this machine has {0} kinds of cores, and events that are inherited "
                                "count {subject} on one of them alone: what ran on the others is "
                                "not sampled",
                                "try -e cpu-clock, or as root without --inherit"},

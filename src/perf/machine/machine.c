@@ -53,7 +53,7 @@ static bool is_cpu_pmu(const char *name)
 }
 
 struct capabilities {
-	unsigned core_kinds;
+	unsigned core_types;
 	int64_t branches, precise;
 };
 
@@ -64,7 +64,7 @@ static int note_pmu(void *arg, const char *name)
 
 	if (!is_cpu_pmu(name))
 		return 0;
-	found->core_kinds++;
+	found->core_types++;
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/branches", name);
 	found->branches = text_file_number_or(path, 0);
 	snprintf(path, sizeof(path), PMU_ROOT "/%s/caps/max_precise", name);
@@ -72,12 +72,12 @@ static int note_pmu(void *arg, const char *name)
 	return 0;
 }
 
-unsigned machine_core_kinds(void)
+unsigned machine_core_types(void)
 {
 	struct capabilities found = {0};
 
 	pmu_walk_names(note_pmu, &found);
-	return found.core_kinds;
+	return found.core_types;
 }
 
 struct advice machine_advise_proc(void)
@@ -117,9 +117,9 @@ void machine_read(struct machine *machine)
 		.has_sys = !access(PMU_ROOT, F_OK),
 		.has_perf = has_perf,
 		.filter = filter_answer(has_perf),
-		.counts = found.core_kinds,
+		.counts = found.core_types,
 		.is_virtual = is_virtual(),
-		.watchdog = found.core_kinds &&
+		.watchdog = found.core_types &&
 	                    text_file_number_or("/proc/sys/kernel/nmi_watchdog", 0) > 0,
 		.precise = found.precise,
 		.branches = found.branches,
@@ -148,11 +148,11 @@ static bool is_of_cores(uint32_t type)
 	       (pmu_name(PMU_ROOT, type, name, sizeof(name)) && is_cpu_pmu(name));
 }
 
-struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const char *subject)
+struct advice machine_advise_inherited(unsigned core_types, uint32_t type, const char *subject)
 {
-	if (core_kinds < 2 || !is_of_cores(type))
+	if (core_types < 2 || !is_of_cores(type))
 		return (struct advice){ADVICE_NONE};
-	return (struct advice){ADVICE_CORE_KINDS, {core_kinds}, subject};
+	return (struct advice){ADVICE_CORE_TYPES, {core_types}, subject};
 }
 
 struct advice machine_advise_call(const struct machine *machine)

@@ -50,12 +50,12 @@ uint64_t machine_clock_shift(pid_t pid);
 /* Whether this machine has counters at all; else why not. */
 struct advice machine_advise_counters(const struct machine *machine);
 /* How many drivers of counters there are, each for CPUs of its own. */
-unsigned machine_core_kinds(void);
+unsigned machine_core_types(void);
 /*
  * Whether an inherited event of this type (perf_event_attr.type) counts wherever a task runs. One
  * of the processor belongs to one kind of core. subject: the event's name.
  */
-struct advice machine_advise_inherited(unsigned core_kinds, uint32_t type, const char *subject);
+struct advice machine_advise_inherited(unsigned core_types, uint32_t type, const char *subject);
 /* Whether perf_event_open reaches a kernel that has it, and /proc is there. */
 struct advice machine_advise_call(const struct machine *machine);
 

@@ -21,9 +21,9 @@ struct ring_sizes {
 	size_t likely, other;
 };
 
-static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, size_t size)
+static int ring_open(struct sampler *s, enum sampler_ring type, unsigned cpu, size_t size)
 {
-	unsigned index = ring_index(s, kind, cpu);
+	unsigned index = ring_index(s, type, cpu);
 	struct merged_ring *ring = &s->rings[index];
 	struct perf_event_attr attr = sampler_dummy();
 	int fd;
@@ -33,13 +33,13 @@ static int ring_open(struct sampler *s, enum sampler_ring kind, unsigned cpu, si
 	/*
 	 * The kernel lets an event on all CPUs write only to a ring of an event of the same task.
 	 */
-	fd = kind == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1)
+	fd = type == RING_EXACT ? sampler_event_open(&attr, s->tasks[0], -1)
 	                        : sampler_event_open(&attr, 0, s->cpus[cpu]);
 	if (fd < 0)
 		return fd;
 	s->owner_fds[index] = fd;
 	ring->cpu = cpu;
-	ring->format = kind == RING_SAMPLES ? &s->sample_format : &s->side_format;
+	ring->format = type == RING_SAMPLES ? &s->sample_format : &s->side_format;
 	return ring_map(&ring->ring, fd, size, s->wrapped);
 }
 
@@ -57,9 +57,9 @@ static size_t exact_size(unsigned nr_cpus)
 	return size;
 }
 
-static size_t kind_size(enum sampler_ring kind, unsigned nr_cpus, size_t size)
+static size_t type_size(enum sampler_ring type, unsigned nr_cpus, size_t size)
 {
-	switch (kind) {
+	switch (type) {
 	case RING_SIDE:
 		return size / 2 < SIDE_RING_SIZE ? size / 2 : SIDE_RING_SIZE;
 	case RING_EXACT:
@@ -69,24 +69,24 @@ static size_t kind_size(enum sampler_ring kind, unsigned nr_cpus, size_t size)
 	}
 }
 
-static size_t size_of(const struct sampler *s, enum sampler_ring kind, unsigned cpu,
+static size_t size_of(const struct sampler *s, enum sampler_ring type, unsigned cpu,
                       struct ring_sizes sizes)
 {
-	bool likely = kind == RING_EXACT || sampler_is_likely(s, cpu);
+	bool likely = type == RING_EXACT || sampler_is_likely(s, cpu);
 
-	return kind_size(kind, s->nr_cpus, likely ? sizes.likely : sizes.other);
+	return type_size(type, s->nr_cpus, likely ? sizes.likely : sizes.other);
 }
 
 /* The first page of each ring says where it is read and written. */
 static size_t cpu_size(size_t size)
 {
-	return 2 * (size_t)sysconf(_SC_PAGESIZE) + kind_size(RING_SIDE, 1, size) + size;
+	return 2 * (size_t)sysconf(_SC_PAGESIZE) + type_size(RING_SIDE, 1, size) + size;
 }
 
 static size_t all_size(unsigned nr_cpus, unsigned nr_likely, struct ring_sizes sizes)
 {
 	return nr_likely * cpu_size(sizes.likely) + (nr_cpus - nr_likely) * cpu_size(sizes.other) +
-	       (size_t)sysconf(_SC_PAGESIZE) + kind_size(RING_EXACT, nr_cpus, sizes.likely);
+	       (size_t)sysconf(_SC_PAGESIZE) + type_size(RING_EXACT, nr_cpus, sizes.likely);
 }
 
 /* Two thirds of it are a sample. */
@@ -109,10 +109,10 @@ static int open_all(struct sampler *s, struct ring_sizes sizes)
 	int err = 0;
 
 	for (unsigned i = 0; !err && i < s->nr_rings; i++) {
-		enum sampler_ring kind = i / s->nr_cpus;
+		enum sampler_ring type = i / s->nr_cpus;
 		unsigned cpu = i % s->nr_cpus;
 
-		err = ring_open(s, kind, cpu, size_of(s, kind, cpu, sizes));
+		err = ring_open(s, type, cpu, size_of(s, type, cpu, sizes));
 	}
 	return err;
 }

@@ -58,7 +58,7 @@ static struct module *module_at(struct module_table *modules, const struct space
 {
 	if (!file)
 		return module_table_anon(modules, space_pid(space), address);
-	return file->kind == MODULE_FILE ? module_table_area(modules, file, address >> 32) : file;
+	return file->type == MODULE_FILE ? module_table_area(modules, file, address >> 32) : file;
 }
 
 /* A module has the addresses of one area: a mapping that lies across two is entered as two. */
@@ -97,7 +97,7 @@ static int enter_other(struct module_table *modules, struct space *space, struct
 /* Modules of one file differ in their areas alone. */
 static bool is_of_file(const struct module *a, const struct module *b)
 {
-	return a == b || (a->kind == b->kind && a->dev == b->dev && a->ino == b->ino &&
+	return a == b || (a->type == b->type && a->dev == b->dev && a->ino == b->ino &&
 	                  !strcmp(a->path, b->path));
 }
 
@@ -140,9 +140,9 @@ int mapping_enter(struct module_table *modules, struct space *space, const struc
 		return 0;
 	module = mapping.module = module_of(modules, record);
 	if (module)
-		mapping.bias = module->kind == MODULE_FILE ? bias_of(space, module, record)
+		mapping.bias = module->type == MODULE_FILE ? bias_of(space, module, record)
 		                                           : mapping.start;
-	if (!module || (module->kind == MODULE_FILE && !module->nr_segments))
+	if (!module || (module->type == MODULE_FILE && !module->nr_segments))
 		return enter_other(modules, space, mapping);
 	return enter(modules, space, &mapping);
 }

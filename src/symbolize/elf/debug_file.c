@@ -134,7 +134,7 @@ static bool build_id_path(const struct build_id *id, char path[BUILD_ID_PATH])
 static bool module_root(const struct module *module, char root[ROOT_SIZE])
 {
 	snprintf(root, ROOT_SIZE, "/proc/%d/root", module->pid);
-	return module->kind == MODULE_FILE && module->pid > 0;
+	return module->type == MODULE_FILE && module->pid > 0;
 }
 
 static int try_build_id(const struct module *module, const char *root)

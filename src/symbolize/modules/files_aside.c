@@ -24,10 +24,10 @@ struct files_aside {
 	unsigned nr_stalls; /* for which none could be blamed */
 };
 
-enum kind { OPEN, REWRITTEN, READ, CODE, COPY, JITDUMP, FOLDER };
+enum request_type { OPEN, REWRITTEN, READ, CODE, COPY, JITDUMP, FOLDER };
 
 struct request {
-	enum kind kind;
+	enum request_type type;
 	struct module_file said; /* path: the one below */
 	bool has_seen;
 	struct file_stamp seen;
@@ -183,7 +183,7 @@ static void answer(const struct request *request, int fd, struct open_file *open
 	const struct file_stamp *seen = request->has_seen ? &request->seen : NULL;
 
 	*reply = (struct reply){.file.fd = -1};
-	switch (request->kind) {
+	switch (request->type) {
 	case OPEN:
 		reply->err = mapped_file_open(&reply->file, &request->said, seen);
 		if (!reply->err && reply->file.foreign)
@@ -253,7 +253,7 @@ static struct mounts request_mounts(const struct request *request)
 {
 	struct mounts mounts = {0};
 
-	if (request->kind == READ) { /* it is open already */
+	if (request->type == READ) { /* it is open already */
 		mounts_add(&mounts, request->seen.dev);
 		return mounts;
 	}
@@ -309,10 +309,10 @@ static int ask(struct files_aside *aside, const struct request *request, int fd,
 	return err;
 }
 
-static struct request make_request(enum kind kind, const struct module_file *said,
+static struct request make_request(enum request_type type, const struct module_file *said,
                                    const struct file_stamp *seen)
 {
-	struct request request = {.kind = kind, .said = *said, .has_seen = seen != NULL};
+	struct request request = {.type = type, .said = *said, .has_seen = seen != NULL};
 
 	if (seen)
 		request.seen = *seen;
@@ -411,10 +411,10 @@ int files_aside_copy(struct files_aside *aside, const char *path, size_t max, st
 	return reply.file.fd;
 }
 
-static int ask_to_open(struct files_aside *aside, enum kind kind, const struct module_file *said,
-                       struct stat *st)
+static int ask_to_open(struct files_aside *aside, enum request_type type,
+                       const struct module_file *said, struct stat *st)
 {
-	const struct request request = make_request(kind, said, NULL);
+	const struct request request = make_request(type, said, NULL);
 	struct reply reply;
 	int err = ask(aside, &request, -1, &reply);
 

@@ -13,9 +13,9 @@
 /* New modules after which those are forgotten that no sample met: up to 600 KiB. */
 #define CROWD 1024
 
-static XXH128_hash_t area_key(enum module_kind kind, pid_t pid, uint64_t area)
+static XXH128_hash_t area_key(enum module_type type, pid_t pid, uint64_t area)
 {
-	const uint64_t numbers[3] = {kind, (uint64_t)pid, area};
+	const uint64_t numbers[3] = {type, (uint64_t)pid, area};
 
 	return XXH3_128bits(numbers, sizeof(numbers));
 }
@@ -74,7 +74,7 @@ static size_t number_take(struct module_table *table)
 	return table->nr;
 }
 
-static struct entry *entry_new(struct module_table *table, enum module_kind kind, const char *path)
+static struct entry *entry_new(struct module_table *table, enum module_type type, const char *path)
 {
 	struct entry *entry = calloc(1, sizeof(*entry));
 	size_t number = number_take(table);
@@ -89,7 +89,7 @@ static struct entry *entry_new(struct module_table *table, enum module_kind kind
 		table->refused++;
 		return NULL;
 	}
-	entry->module.kind = kind;
+	entry->module.type = type;
 	entry->module.fd = -1;
 	entry->module.id = (uint16_t)number;
 	entry->errnum = ENOENT;
@@ -187,12 +187,12 @@ void module_mounts(const struct module_table *table, const struct module *module
 {
 	const struct entry *entry = (const struct entry *)module;
 	const struct jitdump_file *dump = jitdump_files_find(&table->jitdumps, module->pid);
-	const char *path = module->kind == MODULE_FILE ? module->path : "/tmp";
+	const char *path = module->type == MODULE_FILE ? module->path : "/tmp";
 
 	mounts_on_way(mounts, 0, path);
 	if (module->pid > 0)
 		mounts_on_way(mounts, module->pid, path);
-	if (module->kind == MODULE_ANON && dump && dump->is_handle)
+	if (module->type == MODULE_ANON && dump && dump->is_handle)
 		mounts_add(mounts, dump->dev);
 	if (!mounts->nr && entry->foreign)
 		mounts_add(mounts, entry->stamp.dev);
@@ -226,7 +226,7 @@ bool module_is_unanswered(const struct module *module)
 
 bool module_is_no_elf(const struct module *module)
 {
-	return module->kind == MODULE_FILE && !module->nr_segments &&
+	return module->type == MODULE_FILE && !module->nr_segments &&
 	       ((const struct entry *)module)->errnum == ENOEXEC;
 }
 
@@ -258,14 +258,14 @@ static bool is_of_use(const void *arg, uint16_t id)
 	const struct module *module = &table->entries[id]->module;
 
 	return module->named || module->mapped ||
-	       (module->kind != MODULE_FILE && module->kind != MODULE_ANON);
+	       (module->type != MODULE_FILE && module->type != MODULE_ANON);
 }
 
 static void entry_forget(struct module_table *table, uint16_t id)
 {
 	struct entry *entry = table->entries[id];
 
-	table->nr_anon -= entry->module.kind == MODULE_ANON;
+	table->nr_anon -= entry->module.type == MODULE_ANON;
 	entry_drop(table, entry);
 	table->entries[id] = NULL;
 	table->nr_free++;
@@ -296,16 +296,16 @@ static struct entry *key_lookup(const struct module_table *table, XXH128_hash_t 
 }
 
 /* The module of addresses that are in no file. */
-static struct entry *area_enter(struct module_table *table, enum module_kind kind, const char *path,
+static struct entry *area_enter(struct module_table *table, enum module_type type, const char *path,
                                 pid_t pid, uint64_t area)
 {
-	struct entry *entry = entry_new(table, kind, path);
+	struct entry *entry = entry_new(table, type, path);
 
 	if (!entry)
 		return NULL;
 	entry->module.pid = pid;
 	entry->module.area = area;
-	module_index_put(&table->index, area_key(kind, pid, area), entry->module.id);
+	module_index_put(&table->index, area_key(type, pid, area), entry->module.id);
 	return entry;
 }
 

@@ -26,7 +26,7 @@ struct module {
 	uint16_t id;
 	bool named;  /* an address in it was looked up: a frame may have its number */
 	bool mapped; /* for module_table_forget() */
-	enum module_kind kind;
+	enum module_type type;
 	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[vdso32]", "[anon]" */
 	struct build_id build_id;
 	dev_t dev; /* MODULE_FILE: identity, with ino */

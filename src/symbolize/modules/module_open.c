@@ -95,7 +95,7 @@ static void entry_opened(struct module_table *table, struct entry *entry, int fd
 /* Can be had again at any time. */
 static bool is_own_vdso(const struct module *module)
 {
-	return module->kind == MODULE_VDSO && !module->area;
+	return module->type == MODULE_VDSO && !module->area;
 }
 
 void module_entry_learn(struct module_table *table, struct entry *entry,
@@ -107,7 +107,7 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	entry->replaceable = is_own_vdso(module) || found->path_leads;
 	entry->foreign = found->foreign;
 	module->build_id = found->headers.build_id;
-	if (module->kind == MODULE_FILE && found->headers.nr_segments)
+	if (module->type == MODULE_FILE && found->headers.nr_segments)
 		module->area = found->headers.segments[0].vaddr >> 32;
 	module->nr_segments = found->headers.nr_segments;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
@@ -200,7 +200,7 @@ static bool is_read_aside(const struct module_table *table, const struct entry *
 /* A file can be written over while it is open. */
 static int entry_check(struct module_table *table, struct entry *entry)
 {
-	if (entry->module.kind == MODULE_VDSO || is_read_aside(table, entry) ||
+	if (entry->module.type == MODULE_VDSO || is_read_aside(table, entry) ||
 	    mapped_file_unchanged(entry->module.fd, &entry->stamp, &entry->module.build_id))
 		return 0;
 	module_entry_close(table, entry);

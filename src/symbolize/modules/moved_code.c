@@ -75,7 +75,7 @@ bool moved_code_find(struct module_table *modules, const struct space *space, ui
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
 		const struct mapping *map = space_find(space, at[i]);
 
-		if (!map || map->module->kind != MODULE_FILE)
+		if (!map || map->module->type != MODULE_FILE)
 			continue;
 		*part = *map;
 		if (is_part(modules, space, start, end, part))

@@ -22,7 +22,7 @@ const uint8_t arch_sample_index[ARCH_REGS] = {0,  3,  2,  1,  4,  5,  6,  7, 9,
 /* Offsets of rip, rbp, rbx and rsp in the kernel's struct rt_sigframe, from rsp in the handler's
  * trampoline: a ucontext whose registers start 40 bytes in. */
 const struct unwind_rule arch_signal_rule = {
-	.kind = RULE_FOLLOW,
+	.type = RULE_FOLLOW,
 	.signal = 1,
 	.cfa_how = RULE_CFA_LOAD,
 	.cfa_base = RULE_SP,
@@ -85,7 +85,7 @@ bool arch_bare_rule(const uint8_t code[ARCH_BARE_SIZE], struct unwind_rule *rule
 	    code[start + 4] != 0xff || (code[start + 5] & 0xf8) != 0xd0)
 		return false;
 	*rule = (struct unwind_rule){
-		.kind = RULE_FOLLOW,
+		.type = RULE_FOLLOW,
 		.cfa_base = RULE_SP,
 		.cfa_reg = ARCH_SP,
 		.cfa_offset =
@@ -157,7 +157,7 @@ const uint8_t arch_sample_index[ARCH_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,
 /* Offsets of pc, x29, x30 and sp in the kernel's struct rt_sigframe, from sp in the handler's
  * trampoline: 128 bytes of siginfo, 176 of ucontext, then fault_address, regs[31], sp, pc. */
 const struct unwind_rule arch_signal_rule = {
-	.kind = RULE_FOLLOW,
+	.type = RULE_FOLLOW,
 	.signal = 1,
 	.cfa_how = RULE_CFA_LOAD,
 	.cfa_base = RULE_SP,
@@ -190,7 +190,7 @@ bool arch_is_plt_push(const uint8_t code[4])
 }
 
 const struct unwind_rule arch_plt_rule = {
-	.kind = RULE_FOLLOW,
+	.type = RULE_FOLLOW,
 	.cfa_base = RULE_SP,
 	.cfa_offset = 16,
 	.ra = {.how = RULE_AT, .base = RULE_CFA, .offset = -8},
@@ -258,7 +258,7 @@ const uint8_t arch_sample_index[ARCH_REGS] = {0,  1,  2,  3,  4,  5,  6,  7,  8,
 /* Offsets of pc, ra, sp and s0 in the kernel's struct rt_sigframe, from sp in the handler's
  * trampoline: 128 bytes of siginfo, 176 of ucontext, then pc and the registers from ra on. */
 const struct unwind_rule arch_signal_rule = {
-	.kind = RULE_FOLLOW,
+	.type = RULE_FOLLOW,
 	.signal = 1,
 	.cfa_how = RULE_CFA_LOAD,
 	.cfa_base = RULE_SP,
@@ -344,7 +344,7 @@ bool arch_is_plt_push(const uint8_t code[4])
 	return false;
 }
 
-const struct unwind_rule arch_plt_rule = {.kind = RULE_NONE};
+const struct unwind_rule arch_plt_rule = {.type = RULE_NONE};
 
 void arch_mend_rule(struct unwind_rule *rule)
 {

@@ -248,7 +248,7 @@ struct cfi *cfi_get(struct cfi_reader *reader, struct module *module)
 {
 	struct cfi *cfi = module->unwind;
 
-	if (cfi || (module->kind != MODULE_FILE && module->kind != MODULE_VDSO))
+	if (cfi || (module->type != MODULE_FILE && module->type != MODULE_VDSO))
 		return cfi;
 	if (reader->nr_opened == MAX_OPENED)
 		forget_modules(reader);
@@ -413,7 +413,7 @@ bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct
 	if (!section_rule(reader, cfi, &cfi->debug, vaddr, rule, range))
 		return false;
 	if (is_frameless_call(reader, cfi, vaddr, rule))
-		*rule = (struct unwind_rule){.kind = RULE_NONE};
+		*rule = (struct unwind_rule){.type = RULE_NONE};
 	/* The other section may describe the addresses around this one. */
 	*range = (struct cfi_range){vaddr, vaddr + 1};
 	return true;

@@ -392,10 +392,10 @@ static bool row_cfa(const struct row *row, struct unwind_rule *rule)
 static bool row_rule(const struct row *row, struct unwind_rule *rule)
 {
 	if (row->columns[COLUMN_RA].how == COLUMN_UNDEFINED) {
-		rule->kind = RULE_ROOT;
+		rule->type = RULE_ROOT;
 		return true;
 	}
-	rule->kind = RULE_FOLLOW;
+	rule->type = RULE_FOLLOW;
 	if (!row_cfa(row, rule) || !column_value(&row->columns[COLUMN_RA], &rule->ra))
 		return false;
 	if (rule->ra.how == RULE_SAME && ARCH_RA != ARCH_EXTRA)

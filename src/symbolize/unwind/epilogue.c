@@ -126,7 +126,7 @@ static void execute(struct sweep *sweep, const struct insn *insn)
 {
 	const struct value *regs = sweep->regs;
 
-	switch (insn->kind) {
+	switch (insn->type) {
 	case INSN_PUSH:
 		push(sweep, insn->from);
 		break;
@@ -222,8 +222,8 @@ static bool take(struct sweep *sweep, struct branch *branch)
 	return true;
 }
 
-/* Follows the code until the function returns. Returns the kind of the last instruction. */
-static enum insn_kind run(struct sweep *sweep)
+/* Follows the code until the function returns. Returns the type of the last instruction. */
+static enum insn_type run(struct sweep *sweep)
 {
 	struct branch branch = {0};
 	struct insn insn;
@@ -231,19 +231,19 @@ static enum insn_kind run(struct sweep *sweep)
 
 	while ((size = fetch(sweep, &insn)) && size <= sweep->left) {
 		sweep->left -= size;
-		if (insn.kind == INSN_RETURN)
+		if (insn.type == INSN_RETURN)
 			return INSN_RETURN;
-		if (insn.kind == INSN_NONE || insn.kind == INSN_HALT) {
+		if (insn.type == INSN_NONE || insn.type == INSN_HALT) {
 			if (take(sweep, &branch))
 				continue;
-			return insn.kind;
+			return insn.type;
 		}
-		if (insn.kind == INSN_BRANCH) {
+		if (insn.type == INSN_BRANCH) {
 			sweep->branched = true;
 			remember(sweep, &branch, sweep->addr + size + (uint64_t)insn.value);
 		}
 		execute(sweep, &insn);
-		if (insn.kind == INSN_JUMP)
+		if (insn.type == INSN_JUMP)
 			jump(sweep, insn.value);
 		sweep->addr += size;
 	}
@@ -274,7 +274,7 @@ static bool tell_cfa(const struct value *sp, struct unwind_rule *rule)
 	    last > INT32_MAX - 8 || (sp->depth == 1 && last > INT16_MAX - 8))
 		return false;
 	*rule = (struct unwind_rule){
-		.kind = RULE_FOLLOW,
+		.type = RULE_FOLLOW,
 		.cfa_how = sp->depth ? RULE_CFA_LOAD : RULE_CFA_PLAIN,
 		.cfa_base = base_of(sp->reg),
 		.cfa_reg = dwarf_number(sp->reg),
@@ -342,23 +342,23 @@ bool epilogue_rule(epilogue_read_fn *read, void *arg, uint64_t addr, struct unwi
 		.pushed = {{lost, lost}, {lost, lost}, {lost, lost}},
 	};
 	const struct value *sp = &sweep.regs[INSN_RSP];
-	enum insn_kind kind;
+	enum insn_type type;
 
 	for (unsigned reg = 0; reg < INSN_REGS; reg++) {
 		sweep.regs[reg].reg = (uint8_t)reg;
 		sweep.changed[reg] = UINT64_MAX;
 	}
-	kind = run(&sweep);
+	type = run(&sweep);
 	*end = addr + 1;
-	if (kind == INSN_NONE) { /* nor from anywhere on the way so far */
+	if (type == INSN_NONE) { /* nor from anywhere on the way so far */
 		*end = (sweep.straight == UINT64_MAX ? sweep.addr : sweep.straight) + 1;
 		return false;
 	}
-	if (kind == INSN_HALT && !sweep.branched) {
-		*rule = (struct unwind_rule){.kind = RULE_ROOT};
+	if (type == INSN_HALT && !sweep.branched) {
+		*rule = (struct unwind_rule){.type = RULE_ROOT};
 		return true;
 	}
-	if (kind != INSN_RETURN || !tell_cfa(sp, rule))
+	if (type != INSN_RETURN || !tell_cfa(sp, rule))
 		return false;
 	rule->fp = tell_value(sp, &sweep.regs[INSN_RBP], INSN_RBP);
 	rule->extra = tell_value(sp, &sweep.regs[INSN_RBX], INSN_RBX);

@@ -219,11 +219,11 @@ static void tell_modrm(const struct reader *r, struct insn *insn)
 
 	*insn = (struct insn){INSN_OTHER, r->rm, r->reg, r->disp};
 	if (r->op == 0x8b) {
-		insn->kind = direct ? INSN_MOVE : based ? INSN_LOAD : INSN_MASK;
+		insn->type = direct ? INSN_MOVE : based ? INSN_LOAD : INSN_MASK;
 	} else if (r->op == 0x8d) {
-		insn->kind = based ? INSN_ADD : INSN_MASK;
+		insn->type = based ? INSN_ADD : INSN_MASK;
 	} else if (r->op == 0x03 || r->op == 0x2b) {
-		insn->kind = INSN_MASK;
+		insn->type = INSN_MASK;
 	} else if (r->op == 0x89 && based) {
 		*insn = (struct insn){INSN_STORE, r->reg, r->rm, r->disp};
 	} else if (direct && (r->op == 0x89 || r->op == 0x01 || r->op == 0x29)) {
@@ -245,7 +245,7 @@ static void tell(const struct reader *r, struct insn *insn)
 	if (r->map == 1 && !r->vector && (op & 0xf0) == 0x80)
 		*insn = (struct insn){INSN_BRANCH, 0, 0, r->imm};
 	else if (r->map == 1 && !r->vector && op == 0x0b)
-		insn->kind = INSN_NONE;
+		insn->type = INSN_NONE;
 	if (r->map)
 		return;
 	if ((op & 0xf8) == 0x50)
@@ -255,17 +255,17 @@ static void tell(const struct reader *r, struct insn *insn)
 	else if ((op & 0xf8) == 0x58 || op == 0x8f || op == 0x9d)
 		*insn = (struct insn){INSN_POP, 0, (op & 0xf8) == 0x58 ? low : NO_REG, 0};
 	else if (op == 0xc9)
-		insn->kind = INSN_LEAVE;
+		insn->type = INSN_LEAVE;
 	else if (op == 0xc3 || op == 0xc2)
-		insn->kind = INSN_RETURN;
+		insn->type = INSN_RETURN;
 	else if (op == 0xe9 || op == 0xeb)
 		*insn = (struct insn){INSN_JUMP, 0, 0, r->imm};
 	else if ((op & 0xf0) == 0x70)
 		*insn = (struct insn){INSN_BRANCH, 0, 0, r->imm};
 	else if (op == 0xf4)
-		insn->kind = INSN_HALT;
+		insn->type = INSN_HALT;
 	else if (op == 0xcc || (op == 0 && r->code[0] == 0 && r->code[1] == 0))
-		insn->kind = INSN_NONE;
+		insn->type = INSN_NONE;
 	else if (r->rex & 8)
 		tell_modrm(r, insn);
 }

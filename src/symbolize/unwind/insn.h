@@ -10,7 +10,7 @@
 
 #define INSN_MAX 15 /* bytes */
 
-enum insn_kind {
+enum insn_type {
 	INSN_OTHER,
 	INSN_PUSH,   /* from, or something else: INSN_REGS or above */
 	INSN_POP,    /* to, likewise */
@@ -28,7 +28,7 @@ enum insn_kind {
 };
 
 struct insn {
-	enum insn_kind kind;
+	enum insn_type type;
 	uint8_t from, to; /* registers of 64 bits, as the processor counts them */
 	int32_t value;
 };

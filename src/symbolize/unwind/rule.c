@@ -58,7 +58,7 @@ struct rule_cache {
 	uint16_t slots[2 * MAX_RULES]; /* rules by hash, number + 1 */
 };
 
-static const struct unwind_rule no_rule = {.kind = RULE_NONE};
+static const struct unwind_rule no_rule = {.type = RULE_NONE};
 
 struct rule_cache *rule_cache_new(struct module_table *modules)
 {
@@ -225,10 +225,10 @@ static struct unwind_rule undescribed_rule(struct rule_cache *cache, struct cfi 
 	if (is_plt_head(cache, cfi, vaddr))
 		return arch_plt_rule;
 	if (is_entry(cache, cfi, vaddr))
-		return (struct unwind_rule){.kind = RULE_ROOT};
+		return (struct unwind_rule){.type = RULE_ROOT};
 	if (is_cloned(cache, cfi, vaddr))
-		return (struct unwind_rule){.kind = RULE_CLONED};
-	return (struct unwind_rule){.kind = is_pushed(cache, cfi, vaddr) ? RULE_PUSHED : RULE_NONE};
+		return (struct unwind_rule){.type = RULE_CLONED};
+	return (struct unwind_rule){.type = is_pushed(cache, cfi, vaddr) ? RULE_PUSHED : RULE_NONE};
 }
 
 /*
@@ -243,12 +243,12 @@ static void rule_ask(struct rule_cache *cache, struct module *module, uint64_t v
 	if (cfi && cfi_rule(cache->reader, cfi, vaddr, rule, range)) {
 		arch_mend_rule(rule);
 		if (rule->ra.how == RULE_SAME && is_cloning(cache, cfi, range))
-			*rule = (struct unwind_rule){.kind = RULE_CLONED};
+			*rule = (struct unwind_rule){.type = RULE_CLONED};
 		return;
 	}
 	*range = (struct cfi_range){vaddr, vaddr + 1};
 	*rule = cfi ? undescribed_rule(cache, cfi, vaddr) : no_rule;
-	if (module->kind == MODULE_ANON)
+	if (module->type == MODULE_ANON)
 		bare_rule(cache, module, vaddr, rule, range);
 }
 
@@ -353,7 +353,7 @@ __attribute__((noinline)) static const struct unwind_rule *rule_search(struct ru
 		known = place_search(cache, &single);
 	if (known)
 		return known;
-	if (module->kind == MODULE_KERNEL || module->kind == MODULE_SPECIAL)
+	if (module->type == MODULE_KERNEL || module->type == MODULE_SPECIAL)
 		return &no_rule;
 	rule_ask(cache, module, vaddr, &rule, &range);
 	if (range.start == range.end)
@@ -366,7 +366,7 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
                                          uint64_t vaddr)
 {
 	uint64_t frame = frame_make(module->id, (uint32_t)vaddr);
-	struct place place = module->kind == MODULE_ANON ? place_scattered(cache, frame, 0)
+	struct place place = module->type == MODULE_ANON ? place_scattered(cache, frame, 0)
 	                                                 : place_of(cache, frame, 0);
 
 	if (entry_has(place.set[0], &place))
@@ -517,7 +517,7 @@ bool rule_cache_is_root(struct rule_cache *cache, struct module *module, uint32_
 {
 	const struct unwind_rule *rule = rule_cache_get(cache, module, vaddr);
 
-	return rule->kind == RULE_ROOT || rule->kind == RULE_PUSHED || rule->kind == RULE_CLONED ||
+	return rule->type == RULE_ROOT || rule->type == RULE_PUSHED || rule->type == RULE_CLONED ||
 	       runs_program(cache, module, vaddr);
 }
 

@@ -21,7 +21,7 @@ enum rule_base {
 	RULE_REG, /* another register, whose value only the innermost frame knows for sure */
 };
 
-enum rule_kind {
+enum rule_type {
 	RULE_NONE,   /* no call frame information: guess */
 	RULE_FOLLOW, /* compute the CFA, then the registers */
 	RULE_ROOT,   /* the frame has no caller */
@@ -52,7 +52,7 @@ struct rule_value {
 
 /* Without padding, so that rules can be compared and hashed as bytes. */
 struct unwind_rule {
-	uint8_t kind, signal; /* signal: the caller was interrupted and did not call */
+	uint8_t type, signal; /* signal: the caller was interrupted and did not call */
 	uint8_t cfa_how, cfa_base, cfa_reg;
 	uint8_t plain; /* set by the cache: as rule_is_plain() says */
 	int16_t cfa_adjust;
@@ -75,7 +75,7 @@ static inline bool rule_is_near(const struct rule_value *value)
  */
 static inline bool rule_is_plain(const struct unwind_rule *rule)
 {
-	return rule->kind == RULE_FOLLOW && !rule->signal && rule->cfa_how == RULE_CFA_PLAIN &&
+	return rule->type == RULE_FOLLOW && !rule->signal && rule->cfa_how == RULE_CFA_PLAIN &&
 	       rule->cfa_base < RULE_REG && rule->sp.how == RULE_SAME && rule->ra.how == RULE_AT &&
 	       rule->ra.base == RULE_CFA &&
 	       (rule->fp.how == RULE_SAME ||
@@ -102,7 +102,7 @@ const struct unwind_rule *rule_cache_get(struct rule_cache *cache, struct module
 /*
  * Returns a rule that is made from the code (epilogue.h), for the instruction at an address that
  * has no rule in rule_cache_get(). If the rule does not lead to a return address, it is wrong. If
- * no rule can be made, the result is of the kind RULE_NONE. It is valid until the next call.
+ * no rule can be made, the result is of the type RULE_NONE. It is valid until the next call.
  */
 const struct unwind_rule *rule_cache_by_code(struct rule_cache *cache, struct module *module,
                                              uint64_t vaddr);

@@ -327,9 +327,9 @@ static enum stack_cut code_cut(struct unwinder *unwinder, uint64_t frame)
 {
 	struct module *module = walk_module(unwinder, frame);
 
-	if (!module || module->kind == MODULE_SPECIAL)
+	if (!module || module->type == MODULE_SPECIAL)
 		return STACK_CUT_UNKNOWN;
-	if (module->kind == MODULE_ANON)
+	if (module->type == MODULE_ANON)
 		return STACK_CUT_JIT;
 	switch (unwinder->rules ? rule_cache_runtime(unwinder->rules, module) : RUNTIME_OTHER) {
 	case RUNTIME_GO:

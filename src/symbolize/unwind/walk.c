@@ -338,7 +338,7 @@ static bool guess_link(struct state *state)
  */
 static bool is_new_thread(const struct state *state, const struct unwind_rule *rule)
 {
-	return rule->kind == RULE_CLONED && state->inner && state->sampled &&
+	return rule->type == RULE_CLONED && state->inner && state->sampled &&
 	       arch_sample_reg(state->sampled, ARCH_RESULT) == 0;
 }
 
@@ -401,9 +401,9 @@ static enum step_end step_by_code(struct state *state)
 	const struct unwind_rule *rule =
 		rule_cache_by_code(state->rules, map->module, state->ip - map->bias);
 
-	if (rule->kind == RULE_ROOT)
+	if (rule->type == RULE_ROOT)
 		return STEP_ROOT;
-	if (rule->kind == RULE_FOLLOW && step_follow(state, rule) && is_return(state, state->ip))
+	if (rule->type == RULE_FOLLOW && step_follow(state, rule) && is_return(state, state->ip))
 		return STEP_CALLER;
 	*state = before;
 	return STEP_LOST;
@@ -412,13 +412,13 @@ static enum step_end step_by_code(struct state *state)
 /* Guesses the caller where no rule gives it. The most reliable guess comes first. */
 static enum step_end step_guess(struct state *state, const struct unwind_rule *rule)
 {
-	bool is_file = state->map && state->map->module->kind != MODULE_ANON;
+	bool is_file = state->map && state->map->module->type != MODULE_ANON;
 	enum step_end end = STEP_LOST;
 
 	if (is_outermost(state))
 		return STEP_ROOT;
 	state->walk->no_rule = true;
-	if (is_file && rule->kind == RULE_NONE)
+	if (is_file && rule->type == RULE_NONE)
 		end = step_by_code(state);
 	if (end != STEP_LOST)
 		return end;
@@ -432,7 +432,7 @@ static enum step_end step_guess(struct state *state, const struct unwind_rule *r
 /* Adds the current frame to the walk and continues with its caller. */
 static enum step_end step(struct state *state)
 {
-	static const struct unwind_rule no_rule = {.kind = RULE_NONE};
+	static const struct unwind_rule no_rule = {.type = RULE_NONE};
 	const struct unwind_rule *rule = &no_rule;
 	uint64_t addr = state->inner ? state->ip : state->ip - 1, frame = FRAME_UNKNOWN;
 
@@ -445,7 +445,7 @@ static enum step_end step(struct state *state)
 		 * Code that was not called begins at ip; the byte before may belong to another
 		 * function.
 		 */
-		vaddr += !state->inner && (rule->signal || rule->kind == RULE_PUSHED);
+		vaddr += !state->inner && (rule->signal || rule->type == RULE_PUSHED);
 		frame = frame_make(state->map->module->id, (uint32_t)vaddr);
 	}
 	walk_add(state, frame);
@@ -453,9 +453,9 @@ static enum step_end step(struct state *state)
 	state->walk->no_rule = false;
 	if (rule->plain && !state->inner && !sp_is_unsure(state) && !state->walk->live)
 		return step_caller(step_plain(state, rule));
-	if (rule->kind == RULE_FOLLOW)
+	if (rule->type == RULE_FOLLOW)
 		return step_caller(step_follow(state, rule));
-	if (rule->kind == RULE_ROOT || (rule->kind == RULE_PUSHED && !state->inner))
+	if (rule->type == RULE_ROOT || (rule->type == RULE_PUSHED && !state->inner))
 		return STEP_ROOT;
 	return step_guess(state, rule);
 }

@@ -201,7 +201,7 @@ static bool is_root(struct libunwind_walker *walker)
 	struct cfi_range range;
 
 	return cfi && (!cfi_rule(walker->reader, cfi, walker->last - map->bias, &rule, &range) ||
-	               rule.kind == RULE_ROOT);
+	               rule.type == RULE_ROOT);
 }
 
 void walk_libunwind(struct walk *walk, struct libunwind_walker *walker)

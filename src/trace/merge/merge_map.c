@@ -83,9 +83,9 @@ static uint64_t module_key(const struct merge_map *map, const struct merge_input
 	key.module.path = 0;
 	key.path_hash = XXH3_64bits(trace_string(input->trace, module->path),
 	                            strlen(trace_string(input->trace, module->path)));
-	if (module->kind == MODULE_KERNEL || !module->build_id_size)
+	if (module->type == MODULE_KERNEL || !module->build_id_size)
 		key.host = input->host + 1;
-	if (module->kind == MODULE_ANON) {
+	if (module->type == MODULE_ANON) {
 		key.input = (uint32_t)(input - map->inputs) + 1;
 		key.number = number;
 	}

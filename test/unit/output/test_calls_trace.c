@@ -267,7 +267,7 @@ static void check_stream(const struct call_index *index, uint32_t thread)
 	while (call_stream_next(stream, &moment) == 1) {
 		assert_true(moment.time >= time);
 		time = moment.time;
-		if (moment.kind == CALL_ENTERED) {
+		if (moment.type == CALL_ENTERED) {
 			assert_true(depth < 8);
 			assert_int_equal(moment.time, moment.call->enter);
 			assert_int_equal(moment.call->depth, depth);
@@ -453,7 +453,7 @@ static void test_crossing(void **state)
 	while (call_stream_next(stream, &moment) == 1) {
 		assert_true(moment.time >= time);
 		time = moment.time;
-		depth += moment.kind == CALL_ENTERED ? 1 : -1;
+		depth += moment.type == CALL_ENTERED ? 1 : -1;
 		assert_true(depth >= 0);
 	}
 	assert_int_equal(depth, 0);

@@ -152,7 +152,7 @@ static void modules_without_end(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < NR_MODULES; i++)
-		modules[i].kind = MODULE_FILE;
+		modules[i].type = MODULE_FILE;
 	trace_close(trace);
 	assert_true(change_begin(&changed, w.path));
 	change_section(&changed, TRACE_MODULES, modules, NR_MODULES * sizeof(*modules));

@@ -153,7 +153,7 @@ static void a_file_with_two_numbers_is_one(void **state)
 		struct trace_module *module = tables_module(w.tables, i);
 
 		module->path = tables_string(w.tables, "/lib/libx.so");
-		module->kind = MODULE_FILE;
+		module->type = MODULE_FILE;
 		module->build_id_size = 20;
 		module->build_id[19] = i == 2; /* an older build */
 	}

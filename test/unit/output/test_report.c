@@ -415,7 +415,7 @@ static void addresses_are_whole(void **state)
 	(void)state;
 	world_open(&w, 64 << 10);
 	put_many(&w, 100);
-	tables_module(w.tables, 2)->kind = MODULE_KERNEL;
+	tables_module(w.tables, 2)->type = MODULE_KERNEL;
 	tables_module(w.tables, 2)->area = 0xffffffff;
 	trace = world_written(&w);
 	page_open(&page);
@@ -451,7 +451,7 @@ static bool warns_of(uint8_t kind, const char *words)
 	world_open(&w, 64 << 10);
 	put_many(&w, 300);
 	tables_run(w.tables)->flags = TRACE_RUN_CGROUP;
-	tables_module(w.tables, 2)->kind = kind;
+	tables_module(w.tables, 2)->type = kind;
 	tables_module(w.tables, 2)->build_id_size = 20;
 	trace = world_written(&w);
 	object = report(trace, &by_function);

@@ -35,7 +35,7 @@ static struct trace *record(struct world *w, size_t nr)
 	put_many(w, nr);
 	tables_run(w->tables)->flags = TRACE_RUN_CGROUP;
 	for (uint16_t i = 1; i < 4; i++)
-		tables_module(w->tables, i)->kind = MODULE_FILE;
+		tables_module(w->tables, i)->type = MODULE_FILE;
 	return world_named(w, ranges, sizeof(ranges) / sizeof(*ranges));
 }
 

@@ -107,7 +107,7 @@ static void flags_have_a_sentence_each(void **state)
 		{TRACE_RUN_MISSED_CPU,
 	         "a CPU was switched off or on: what ran on it from then on was not sampled\n"},
 		{TRACE_RUN_USER_ONLY, "the kernel was not sampled, for want of permission\n"},
-		{TRACE_RUN_ONE_KIND,
+		{TRACE_RUN_ONE_CORE_TYPE,
 	         "the machine has several kinds of cores, and hardware events counted on one of "
 	         "them alone: what ran on the others has no samples\n"},
 		{TRACE_RUN_KERNEL_HIDDEN,
@@ -525,7 +525,7 @@ static void much_code_without_names_is_told(void **state)
 
 	(void)state;
 	run_open(&w);
-	tables_module(w.tables, 3)->kind = MODULE_ANON;
+	tables_module(w.tables, 3)->type = MODULE_ANON;
 	put_samples(&w, 52, (struct hmb_sample){.leaf = 3ULL << 32});
 	expect_of_clock(&w, "");
 	put_samples(&w, 1, (struct hmb_sample){.leaf = 3ULL << 32 | 1});
@@ -544,7 +544,7 @@ static void files_without_names_are_told(void **state)
 
 	(void)state;
 	run_open(&w);
-	tables_module(w.tables, 1)->kind = tables_module(w.tables, 3)->kind = MODULE_FILE;
+	tables_module(w.tables, 1)->type = tables_module(w.tables, 3)->type = MODULE_FILE;
 	tables_module(w.tables, 1)->path = tables_string(w.tables, "/opt/liby.so");
 	tables_module(w.tables, 1)->build_id_size = 20;
 	put_samples(&w, 53, (struct hmb_sample){.leaf = 3ULL << 32});

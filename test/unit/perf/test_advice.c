@@ -77,7 +77,7 @@ static void machines(void **state)
 	assert_int_equal(machine_advise_counters(&machine).topic, ADVICE_NONE);
 	assert_int_equal(machine_advise_inherited(1, PERF_TYPE_RAW, "x").topic, ADVICE_NONE);
 	assert_int_equal(machine_advise_inherited(2, PERF_TYPE_HARDWARE, "x").topic,
-	                 ADVICE_CORE_KINDS);
+	                 ADVICE_CORE_TYPES);
 	assert_int_equal(machine_advise_inherited(2, PERF_TYPE_SOFTWARE, "x").topic, ADVICE_NONE);
 	machine.filter = -EPERM;
 	assert_int_equal(machine_advise_call(&machine).topic, ADVICE_FILTER);

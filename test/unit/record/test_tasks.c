@@ -171,7 +171,7 @@ static void code_in_memory_has_no_file(void **state)
 		mapping =
 			space_lookup(task(w, PID(0), PID(0))->process->space, 0x10000 + i * 0x1000);
 		assert_non_null(mapping);
-		assert_int_equal(mapping->module->kind, MODULE_ANON);
+		assert_int_equal(mapping->module->type, MODULE_ANON);
 	}
 }
 
@@ -802,7 +802,7 @@ static void running_processes_are_read_from_proc(void **state)
 	assert_false(self->process->awaits_exec);
 	mapping = space_lookup(self->process->space, (uint64_t)(uintptr_t)&wait_until_stopped);
 	assert_non_null(mapping);
-	assert_int_equal(mapping->module->kind, MODULE_FILE);
+	assert_int_equal(mapping->module->type, MODULE_FILE);
 	mapping = space_lookup(self->process->space, lowest);
 	assert_non_null(mapping);
 	assert_int_equal(mapping->start, lowest);

@@ -17,7 +17,7 @@ static bool ask(const void *code, size_t size, size_t at, int *cfa)
 	memcpy(window + ARCH_BARE_BEFORE - at, code, size);
 	if (!arch_bare_rule(window, &rule))
 		return false;
-	assert_int_equal(rule.kind, RULE_FOLLOW);
+	assert_int_equal(rule.type, RULE_FOLLOW);
 	assert_int_equal(rule.cfa_base, RULE_SP);
 	assert_int_equal(rule.ra.offset, -8);
 	*cfa = rule.cfa_offset;

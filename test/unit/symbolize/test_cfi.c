@@ -136,10 +136,10 @@ static bool oracle_rule(Dwarf_Frame *frame, bool signal, struct unwind_rule *rul
 	rule->ra = oracle_value(frame, ARCH_RA, &root);
 	if (root) {
 		rule->ra = (struct rule_value){0};
-		rule->kind = RULE_ROOT;
+		rule->type = RULE_ROOT;
 		return true;
 	}
-	rule->kind = RULE_FOLLOW;
+	rule->type = RULE_FOLLOW;
 	rule->sp = oracle_value(frame, ARCH_SP, &lost);
 	rule->fp = oracle_value(frame, ARCH_FP, &lost);
 	/* libdw counts rbx among the registers that calls destroy: it mistakes it for number 0. */
@@ -220,7 +220,7 @@ static struct tally module_check(struct fixture *fixture, struct module *module)
 	elf = elf_begin(module_fd(fixture->modules, module), ELF_C_READ, NULL);
 	assert_non_null(elf);
 	oracle = dwarf_getcfi_elf(elf);
-	if (!oracle && module->kind == MODULE_VDSO) { /* without any, on aarch64 */
+	if (!oracle && module->type == MODULE_VDSO) { /* without any, on aarch64 */
 		elf_end(elf);
 		return tally;
 	}
@@ -252,7 +252,7 @@ static void every_row_of_the_linker_is_libdw_s(void **state)
 		struct module *module = module_table_get(fixture->modules, (uint16_t)i);
 
 		if (!strstr(module->path, "/ld-linux") && !strstr(module->path, "libstdc++") &&
-		    module->kind != MODULE_VDSO)
+		    module->type != MODULE_VDSO)
 			continue;
 		checked += module_check(fixture, module).rows > 0;
 	}
@@ -398,8 +398,8 @@ static void stack_that_was_left_has_no_caller(void **state)
 	cfi_same_function(fixture->reader, cfi, 0, 0); /* makes the index */
 	at = switching_function(fixture, cfi);
 	assert_int_not_equal(at, 0);
-	assert_int_equal(rule_at(fixture, cfi, at).kind, RULE_FOLLOW);
-	assert_int_equal(rule_at(fixture, cfi, at + 4).kind, RULE_NONE);
+	assert_int_equal(rule_at(fixture, cfi, at).type, RULE_FOLLOW);
+	assert_int_equal(rule_at(fixture, cfi, at + 4).type, RULE_NONE);
 }
 #endif
 

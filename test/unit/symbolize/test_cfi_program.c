@@ -206,7 +206,7 @@ static void registers_take_every_form(void **state)
 	assert_true(RUN(0x1000, &rule, DW_CFA_val_expression, ARCH_FP, 2, DW_OP_lit0, DW_OP_lit0));
 	assert_int_equal(rule.fp.how, RULE_LOST);
 	assert_true(RUN(0x1000, &rule, DW_CFA_undefined, ARCH_RA));
-	assert_int_equal(rule.kind, RULE_ROOT);
+	assert_int_equal(rule.type, RULE_ROOT);
 }
 
 static void rows_are_remembered(void **state)
@@ -260,7 +260,7 @@ static void random_programs_end(void **state)
 		for (j = 0; j < size; j++)
 			program[j] = (uint8_t)(rand() % 3 ? rand() % 0x30 : rand());
 		if (run(program, size, 0x1000 + (uint64_t)rand() % 64, &rule))
-			assert_in_range(rule.kind, RULE_FOLLOW, RULE_ROOT);
+			assert_in_range(rule.type, RULE_FOLLOW, RULE_ROOT);
 		free(program);
 	}
 }

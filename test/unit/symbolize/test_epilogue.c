@@ -81,7 +81,7 @@ static void check(const struct bytes *bytes, const struct expected *expected, si
 		const struct expected *e = &expected[i];
 
 		assert_true(ask(bytes, e->at, &rule, &end));
-		assert_int_equal(rule.kind, RULE_FOLLOW);
+		assert_int_equal(rule.type, RULE_FOLLOW);
 		assert_int_equal(rule.cfa_base, e->cfa_base);
 		assert_int_equal(rule.cfa_how, e->cfa_how);
 		assert_int_equal(rule.cfa_offset, e->cfa_offset);
@@ -259,7 +259,7 @@ static void ways_without_an_end(void **state)
 	(void)state;
 	CHECK(checked, expected);
 	assert_true(ask(&root, 0, &rule, &end));
-	assert_int_equal(rule.kind, RULE_ROOT);
+	assert_int_equal(rule.type, RULE_ROOT);
 	assert_int_equal(end, 1);
 	assert_false(ask(&asserts, 0, &rule, &end));
 }
@@ -419,7 +419,7 @@ static void agrees_with_call_frame_information(void **state)
 			continue;
 		}
 		size = insn_read(code, read_library(library, addr, code, sizeof(code)), &insn);
-		if (!size || known.kind != RULE_FOLLOW || known.signal || known.ra.offset != -8 ||
+		if (!size || known.type != RULE_FOLLOW || known.signal || known.ra.offset != -8 ||
 		    known.cfa_how != RULE_CFA_PLAIN) {
 			addr = size ? addr + size : range.end;
 			continue;

@@ -74,10 +74,10 @@ static void extended_operations_are_no_pops(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(insn_read(cases[i].code, sizeof(cases[i].code), &insn),
 		                 cases[i].size);
-		assert_int_equal(insn.kind, INSN_OTHER);
+		assert_int_equal(insn.type, INSN_OTHER);
 	}
 	assert_int_equal(insn_read(pop, sizeof(pop), &insn), sizeof(pop));
-	assert_int_equal(insn.kind, INSN_POP);
+	assert_int_equal(insn.type, INSN_POP);
 }
 
 int main(void)

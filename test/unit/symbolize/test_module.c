@@ -149,7 +149,7 @@ static void special_module_is_there(void **state)
 	struct fixture *f = *state;
 
 	assert_int_equal(module_table_count(f->table), 1);
-	assert_int_equal(module_table_get(f->table, 0)->kind, MODULE_SPECIAL);
+	assert_int_equal(module_table_get(f->table, 0)->type, MODULE_SPECIAL);
 	assert_null(module_table_get(f->table, 1));
 	assert_int_equal(module_fd(f->table, module_table_get(f->table, 0)), -1);
 }
@@ -178,7 +178,7 @@ static void own_program(void **state)
 	dl_iterate_phdr(first_object, &info);
 	module = module_table_file(f->table, &file);
 	assert_non_null(module);
-	assert_int_equal(module->kind, MODULE_FILE);
+	assert_int_equal(module->type, MODULE_FILE);
 	for (i = 0; i < info.dlpi_phnum; i++) {
 		if (info.dlpi_phdr[i].p_type != PT_LOAD || !(info.dlpi_phdr[i].p_flags & PF_X))
 			continue;
@@ -257,7 +257,7 @@ static void kernel_code_comes_and_goes(void **state)
 	kernel_code_come(code, at - 0x100, 0x80, "bpf_prog_1_a");
 	first = module_table_kernel(f->table, at + 0xff);
 	assert_string_equal(first->path, "bpf_prog_1_a [bpf]");
-	assert_int_equal(first->kind, MODULE_KERNEL);
+	assert_int_equal(first->type, MODULE_KERNEL);
 	assert_int_equal(first->area, 0xffffffff);
 	assert_ptr_equal(module_table_kernel(f->table, at + 0x100), kernel);
 	assert_ptr_equal(module_table_kernel(f->table, at - 0x80), kernel);
@@ -708,11 +708,11 @@ static void areas(void **state)
 	struct module *kernel = module_table_kernel(f->table, 0xffffffff81000000);
 	struct module *anon = module_table_anon(f->table, getpid(), 0x7f0012345678);
 
-	assert_int_equal(kernel->kind, MODULE_KERNEL);
+	assert_int_equal(kernel->type, MODULE_KERNEL);
 	assert_int_equal(kernel->area, 0xffffffff);
 	assert_ptr_equal(module_table_kernel(f->table, 0xffffffffc0001234), kernel);
 	assert_ptr_not_equal(module_table_kernel(f->table, 0xffff888000000000), kernel);
-	assert_int_equal(anon->kind, MODULE_ANON);
+	assert_int_equal(anon->type, MODULE_ANON);
 	assert_int_equal(anon->area, 0x7f00);
 	assert_int_equal(anon->pid, getpid());
 	assert_int_equal(anon->uid, geteuid());
@@ -729,7 +729,7 @@ static void vdso_is_a_file(void **state)
 	char magic[4];
 	int fd;
 
-	assert_int_equal(vdso->kind, MODULE_VDSO);
+	assert_int_equal(vdso->type, MODULE_VDSO);
 	assert_ptr_equal(module_table_vdso(f->table), vdso);
 	if (module_fd(f->table, vdso) < 0)
 		skip(); /* valgrind hides it */

@@ -343,7 +343,7 @@ static void told_once_where_stopped(void **state)
 /* A number that no process has, for its files in the folder that all may write to. */
 static struct module anon_module(char path[64])
 {
-	struct module module = {.kind = MODULE_ANON, .uid = geteuid()};
+	struct module module = {.type = MODULE_ANON, .uid = geteuid()};
 
 	module.pid = module.ns_pid = 0x40000000 + getpid();
 	sprintf(path, "/tmp/perf-%d.map", module.pid);

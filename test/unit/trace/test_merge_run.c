@@ -516,7 +516,7 @@ static void one_file_in_two_places_keeps_its_names(void **state)
 		struct trace_module *module = tables_module(w.tables, (uint16_t)i);
 
 		module->path = tables_string(w.tables, "/lib/libx.so");
-		module->kind = MODULE_FILE;
+		module->type = MODULE_FILE;
 		module->build_id_size = 20;
 		put_next(&w, (struct hmb_sample){.step = 97081,
 		                                 .leaf = (uint64_t)i << 32 | (i * 16 - 8)});
@@ -599,7 +599,7 @@ static void compiled_code_is_of_one_rank(void **state)
 
 		rank_open(&ranks[i], i);
 		module = tables_module(ranks[i].tables, 2);
-		module->kind = MODULE_ANON;
+		module->type = MODULE_ANON;
 		module->pid = 2;
 		module->area = 0x7fff;
 	}
@@ -624,7 +624,7 @@ static uint32_t merged_modules(unsigned first, unsigned second, const char *seco
 
 		rank_open(&ranks[i], i);
 		for (uint16_t m = 1; m < 4; m++) {
-			tables_module(ranks[i].tables, m)->kind = MODULE_FILE;
+			tables_module(ranks[i].tables, m)->type = MODULE_FILE;
 			tables_module(ranks[i].tables, m)->build_id_size = 20;
 		}
 		program = tables_module(ranks[i].tables, 2);
