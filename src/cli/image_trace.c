@@ -38,7 +38,7 @@ static struct module *add_file(struct module_table *modules, const struct tables
 }
 
 /* Without a build-id, what has the path now is more likely the last that was mapped there. */
-static bool is_replaced(const struct table *table, size_t id)
+static bool is_replaced(const struct live_table *table, size_t id)
 {
 	const struct trace_module *entries = table->entries;
 
@@ -60,7 +60,7 @@ static struct module *add_kernel(struct module_table *modules, const struct tabl
 }
 
 static struct module *add_module(struct module_table *modules, const struct tables *tables,
-                                 const struct table *table, size_t id, bool alive)
+                                 const struct live_table *table, size_t id, bool alive)
 {
 	const struct trace_module *entry = (const struct trace_module *)table->entries + id;
 
@@ -81,7 +81,7 @@ static struct module *add_module(struct module_table *modules, const struct tabl
 /* The modules of the run under their numbers. Those that cannot be told apart now have no names. */
 static struct module_table *all_modules(const struct tables *tables, bool alive)
 {
-	struct table table = tables_section(tables, TRACE_MODULES);
+	struct live_table table = tables_section(tables, TRACE_MODULES);
 	struct module_table *modules = module_table_new();
 
 	if (modules)
@@ -139,7 +139,7 @@ static int name_module(void *arg, uint16_t id, const uint32_t *offsets, size_t n
                        void *fn_arg)
 {
 	const struct live_modules *live = arg;
-	struct table table = tables_section(live->tables, TRACE_MODULES);
+	struct live_table table = tables_section(live->tables, TRACE_MODULES);
 	const struct trace_module *entries = table.entries;
 	struct module *module = module_table_get(live->modules, id);
 

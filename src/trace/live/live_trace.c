@@ -100,7 +100,7 @@ static struct section section_of(const void *at, size_t nr, size_t entry_size)
 static void take_events(struct live_trace *live)
 {
 	const struct hmb_ledger *ledger = tables_ledger(live->to);
-	struct table table = tables_section(live->to, TRACE_EVENTS);
+	struct live_table table = tables_section(live->to, TRACE_EVENTS);
 
 	memcpy(live->events, table.entries, table.nr * table.entry_size);
 	for (unsigned k = 0; k < table.nr; k++) {
@@ -128,7 +128,7 @@ static void take_run(struct live_trace *live)
 /* The recorder only appends to its strings. */
 static void take_strings(struct live_trace *live)
 {
-	struct table strings = tables_section(live->to, TRACE_STRINGS);
+	struct live_table strings = tables_section(live->to, TRACE_STRINGS);
 
 	if (strings.nr > live->nr_strings)
 		memcpy(live->strings + live->nr_strings,
@@ -160,7 +160,7 @@ static void take_sections(struct live_trace *live)
 	struct section *sections = live->trace.sections;
 
 	for (unsigned s = 1; s < NR_TRACE_SECTIONS; s++) {
-		struct table table = tables_section(live->to, s);
+		struct live_table table = tables_section(live->to, s);
 
 		if (table.entry_size)
 			sections[s] = section_of(table.entries, table.nr, table.entry_size);

@@ -25,9 +25,9 @@ static_assert(
 		offsetof(struct hmb_reduction, bins) == offsetof(struct trace_reduction, bins),
 	"the ledger's reductions are the trace's");
 
-struct table_kind table_kind(enum trace_section section)
+struct table_limits table_limits(enum trace_section section)
 {
-	static const struct table_kind kinds[NR_TRACE_SECTIONS] = {
+	static const struct table_limits limits[NR_TRACE_SECTIONS] = {
 		[TRACE_RUN] = {sizeof(struct trace_run), 1},
 		[TRACE_STRINGS] = {1, TABLES_MAX_STRINGS},
 		[TRACE_EVENTS] = {sizeof(struct trace_event), TABLES_MAX_EVENTS},
@@ -48,7 +48,7 @@ struct table_kind table_kind(enum trace_section section)
 		[TRACE_CONDITIONS] = {sizeof(struct trace_condition), TABLES_MAX_CONDITIONS},
 	};
 
-	return kinds[section];
+	return limits[section];
 }
 
 static size_t page_align(size_t size)
@@ -62,12 +62,12 @@ static struct layout layout_for(size_t budget)
 	size_t at = layout.ledger + page_align(sizeof(struct hmb_ledger));
 
 	for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++) {
-		struct table_kind kind = table_kind(s);
+		struct table_limits limits = table_limits(s);
 
-		if (!kind.max)
+		if (!limits.max)
 			continue;
 		layout.section[s] = at;
-		at += page_align(kind.entry_size * kind.max);
+		at += page_align(limits.entry_size * limits.max);
 	}
 	layout.arena = at;
 	layout.size = at + page_align(budget);
@@ -83,17 +83,17 @@ static uint32_t layout_hash(const struct layout *layout)
 
 int table_reserve(struct tables *tables, enum trace_section section, size_t size)
 {
-	struct table_kind kind = table_kind(section);
+	struct table_limits limits = table_limits(section);
 	size_t want, reserved = tables->reserved[section];
 	int err;
 
 	if (size <= reserved)
 		return 0;
-	if (size > kind.entry_size * kind.max)
+	if (size > limits.entry_size * limits.max)
 		return -ENOSPC;
 	want = (size + PIECE - 1) & ~(PIECE - 1);
-	if (want > page_align(kind.entry_size * kind.max))
-		want = page_align(kind.entry_size * kind.max);
+	if (want > page_align(limits.entry_size * limits.max))
+		want = page_align(limits.entry_size * limits.max);
 	err = shm_image_reserve(&tables->image, tables->layout.section[section] + reserved,
 	                        want - reserved);
 	if (!err)
@@ -122,12 +122,12 @@ static int strings_reserve(void *arg, size_t size)
 
 void *table_grow(struct tables *tables, enum trace_section section)
 {
-	struct table_kind kind = table_kind(section);
+	struct table_limits limits = table_limits(section);
 	uint32_t nr = tables->header->nr[section];
 
-	if (nr >= kind.max || table_reserve(tables, section, (nr + 1) * kind.entry_size))
+	if (nr >= limits.max || table_reserve(tables, section, (nr + 1) * limits.entry_size))
 		return NULL;
-	return memset(table_entry(tables, section, nr), 0, kind.entry_size);
+	return memset(table_entry(tables, section, nr), 0, limits.entry_size);
 }
 
 void table_publish(struct tables *tables, enum trace_section section, uint32_t nr)
@@ -298,7 +298,7 @@ static bool image_plausible(const struct tables *tables)
 	    header->budget > ARENA_MAX_SIZE)
 		return false;
 	for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++)
-		if (header->nr[s] > table_kind(s).max)
+		if (header->nr[s] > table_limits(s).max)
 			return false;
 	return header->nr[TRACE_RUN] == 1 && header->nr[TRACE_STRINGS];
 }
@@ -532,12 +532,12 @@ struct trace_command *tables_command_at(const struct tables *tables, uint32_t in
 	return table_entry_at(tables, TRACE_COMMANDS, index);
 }
 
-struct table tables_section(const struct tables *tables, enum trace_section section)
+struct live_table tables_section(const struct tables *tables, enum trace_section section)
 {
-	struct table_kind kind = table_kind(section);
+	struct table_limits limits = table_limits(section);
 
-	if (!kind.max)
-		return (struct table){NULL, 0, 0};
-	return (struct table){table_entry(tables, section, 0), tables->header->nr[section],
-	                      kind.entry_size};
+	if (!limits.max)
+		return (struct live_table){NULL, 0, 0};
+	return (struct live_table){table_entry(tables, section, 0), tables->header->nr[section],
+	                           limits.entry_size};
 }

@@ -181,13 +181,13 @@ void tables_add_condition(struct tables *tables, const struct trace_condition *c
 void tables_end_gaps(struct tables *tables, uint64_t to);
 
 /* A table as the trace writer reads it. */
-struct table {
+struct live_table {
 	const void *entries;
 	size_t nr, entry_size;
 };
 
 /* Reductions are not among them, see hmb_reductions(). */
-struct table tables_section(const struct tables *tables, enum trace_section section);
+struct live_table tables_section(const struct tables *tables, enum trace_section section);
 
 /*
  * The image that a killed recorder left for this trace path, mapped privately; NULL with errno:

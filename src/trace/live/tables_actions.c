@@ -11,7 +11,7 @@ static void add(struct tables *tables, enum trace_section section, const void *e
 		tables_run(tables)->dropped_actions++;
 		return;
 	}
-	memcpy(to, entry, table_kind(section).entry_size);
+	memcpy(to, entry, table_limits(section).entry_size);
 	table_publish(tables, section, tables->header->nr[section] + 1);
 }
 

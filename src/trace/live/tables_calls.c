@@ -11,7 +11,7 @@ static uint32_t add_copy(struct tables *tables, enum trace_section section, cons
 
 	if (!to)
 		return UINT32_MAX;
-	memcpy(to, entry, table_kind(section).entry_size);
+	memcpy(to, entry, table_limits(section).entry_size);
 	table_publish(tables, section, nr + 1);
 	return nr;
 }

@@ -59,17 +59,17 @@ int threads_init(struct threads *threads);
 void threads_fini(struct threads *threads);
 
 /* The size of an entry, and how many there may be; 0 for what is not a table. */
-struct table_kind {
+struct table_limits {
 	size_t entry_size, max;
 };
 
-struct table_kind table_kind(enum trace_section section);
+struct table_limits table_limits(enum trace_section section);
 
 static inline void *table_entry(const struct tables *tables, enum trace_section section,
                                 uint32_t index)
 {
 	return tables->image.memory + tables->layout.section[section] +
-	       index * table_kind(section).entry_size;
+	       index * table_limits(section).entry_size;
 }
 
 /* NULL: there is no such entry. */

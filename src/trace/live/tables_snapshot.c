@@ -12,16 +12,16 @@
  */
 static void copy_section(struct tables *to, const struct tables *from, enum trace_section section)
 {
-	struct table_kind kind = table_kind(section);
+	struct table_limits limits = table_limits(section);
 	uint32_t nr = __atomic_load_n(&from->header->nr[section], __ATOMIC_ACQUIRE), first = 0;
 
-	if (nr > kind.max)
-		nr = (uint32_t)kind.max;
+	if (nr > limits.max)
+		nr = (uint32_t)limits.max;
 	if (section == TRACE_STRINGS || section == TRACE_MEMBERS)
 		first = to->header->nr[section];
 	if (nr > first)
 		memcpy(table_entry(to, section, first), table_entry(from, section, first),
-		       (nr - first) * kind.entry_size);
+		       (nr - first) * limits.entry_size);
 	to->header->nr[section] = nr;
 }
 
@@ -50,7 +50,7 @@ int tables_copy_update(struct tables *to, struct tables *from, struct arena_copy
 {
 	arena_copy_update(arena, tables_ledger(to), tables_ledger(from));
 	for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++)
-		if (table_kind(s).max)
+		if (table_limits(s).max)
 			copy_section(to, from, s);
 	hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
 	return tables_check(to);

@@ -233,7 +233,7 @@ static void map_thread(struct merge_map *map, struct merge_input *input, uint32_
 /* Returns the process of a thread in the new trace, or MERGE_NONE if it is unknown yet. */
 static uint32_t owner_so_far(const struct merge_map *map, uint32_t thread)
 {
-	struct table owners = tables_section(map->tables, TRACE_OWNERS);
+	struct live_table owners = tables_section(map->tables, TRACE_OWNERS);
 	const uint32_t *entries = owners.entries;
 
 	return thread < owners.nr ? entries[thread] - 1 : MERGE_NONE;

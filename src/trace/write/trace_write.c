@@ -32,7 +32,7 @@ struct writer {
 
 static void complete_events(struct writer *writer)
 {
-	struct table events = tables_section(writer->tables, TRACE_EVENTS);
+	struct live_table events = tables_section(writer->tables, TRACE_EVENTS);
 	const struct hmb_ledger *ledger = writer->live.ledger;
 
 	memcpy(writer->events, events.entries, events.nr * sizeof(*writer->events));
@@ -74,36 +74,37 @@ static void complete_run(struct writer *writer)
  * Returns the part of a section that is in memory in one piece. STRINGS have a second one; BINS
  * come from live_bins_each().
  */
-static struct table section_table(const struct writer *writer, enum trace_section section)
+static struct live_table section_table(const struct writer *writer, enum trace_section section)
 {
 	const struct live_bins *live = &writer->live;
-	struct table table = tables_section(writer->tables, section);
+	struct live_table table = tables_section(writer->tables, section);
 
 	switch (section) {
 	case TRACE_RUN:
-		return (struct table){&writer->run, 1, sizeof(writer->run)};
+		return (struct live_table){&writer->run, 1, sizeof(writer->run)};
 	case TRACE_EVENTS:
 		table.entries = writer->events;
 		return table;
 	case TRACE_REDUCTIONS:
-		return (struct table){writer->reductions, writer->nr_reductions,
-		                      sizeof(struct trace_reduction)};
+		return (struct live_table){writer->reductions, writer->nr_reductions,
+		                           sizeof(struct trace_reduction)};
 	case TRACE_GRANULES:
-		return (struct table){live->granules, live->arena.nr_bins, sizeof(uint32_t)};
+		return (struct live_table){live->granules, live->arena.nr_bins, sizeof(uint32_t)};
 	case TRACE_BINS:
-		return (struct table){NULL, live->nr, (size_t)1 << live->arena.bin_shift};
+		return (struct live_table){NULL, live->nr, (size_t)1 << live->arena.bin_shift};
 	case TRACE_SYMBOLS:
-		return (struct table){writer->names.symbols, writer->names.nr,
-		                      sizeof(struct trace_symbol)};
+		return (struct live_table){writer->names.symbols, writer->names.nr,
+		                           sizeof(struct trace_symbol)};
 	case TRACE_SOURCES:
-		return (struct table){writer->names.lines.sources, writer->names.lines.nr_sources,
-		                      sizeof(struct trace_source)};
+		return (struct live_table){writer->names.lines.sources,
+		                           writer->names.lines.nr_sources,
+		                           sizeof(struct trace_source)};
 	case TRACE_LINES:
-		return (struct table){writer->names.lines.lines, writer->names.lines.nr_lines,
-		                      sizeof(struct trace_line)};
+		return (struct live_table){writer->names.lines.lines, writer->names.lines.nr_lines,
+		                           sizeof(struct trace_line)};
 	case TRACE_SOURCE_FILES:
-		return (struct table){writer->names.files.files, writer->names.files.nr,
-		                      sizeof(struct trace_source_file)};
+		return (struct live_table){writer->names.files.files, writer->names.files.nr,
+		                           sizeof(struct trace_source_file)};
 	default:
 		return table;
 	}
@@ -113,7 +114,7 @@ static int section_each(const struct writer *writer, enum trace_section section,
                         void *arg)
 {
 	const struct string_pool *names = &writer->names.strings;
-	struct table table = section_table(writer, section);
+	struct live_table table = section_table(writer, section);
 	int err = 0;
 
 	if (section == TRACE_BINS)
@@ -134,7 +135,7 @@ static int section_describe(struct writer *writer, enum trace_section section, u
                             XXH3_state_t *hash)
 {
 	struct trace_entry *entry = &writer->head.directory[section - 1];
-	struct table table = section_table(writer, section);
+	struct live_table table = section_table(writer, section);
 	int err;
 
 	XXH3_64bits_reset(hash);
