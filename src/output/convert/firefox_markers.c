@@ -28,58 +28,52 @@ static void put_time(struct firefox *firefox, uint64_t time)
 	firefox_put_ms(&firefox->json, NULL, firefox_since_start(firefox, time));
 }
 
-/* --- reductions ------------------------------------------------------------------------------- */
+/* --- reductions and actions ------------------------------------------------------------------- */
 
-static void put_reduction_data(struct firefox *firefox, const struct trace_reduction *entry)
+struct instant {
+	const char *type, *what;
+	uint64_t time;
+	uint32_t name; /* string */
+};
+
+static void put_instant_data(struct json_writer *json, const struct instant *instant)
 {
-	struct json_writer *json = &firefox->json;
-	char text[CONVERT_TEXT_SIZE];
-
-	reduction_text(firefox->trace, entry, text, sizeof(text));
 	json_begin(json, NULL);
-	json_text(json, "type", "Reduction");
-	json_text(json, "what", text);
+	json_text(json, "type", instant->type);
+	json_text(json, "what", instant->what);
 	json_end(json);
+}
+
+static void put_instant(struct firefox *firefox, enum column column, const struct instant *instant)
+{
+	if (column == COLUMN_DATA)
+		put_instant_data(&firefox->json, instant);
+	else if (column == COLUMN_START || column == COLUMN_END)
+		put_time(firefox, instant->time);
+	else if (column == COLUMN_NAME)
+		json_number(&firefox->json, NULL, instant->name);
+	else
+		json_number(&firefox->json, NULL,
+		            column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
 }
 
 static void put_reduction(struct firefox *firefox, enum column column,
                           const struct trace_reduction *entry)
 {
-	if (column == COLUMN_DATA)
-		put_reduction_data(firefox, entry);
-	else if (column == COLUMN_START || column == COLUMN_END)
-		put_time(firefox, entry->time);
-	else if (column == COLUMN_NAME)
-		json_number(&firefox->json, NULL, firefox_reduction_string(firefox));
-	else
-		json_number(&firefox->json, NULL,
-		            column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
-}
+	char text[CONVERT_TEXT_SIZE];
 
-/* --- actions ---------------------------------------------------------------------------------- */
-
-static void put_action_data(struct firefox *firefox, const struct trace_action *action)
-{
-	struct json_writer *json = &firefox->json;
-
-	json_begin(json, NULL);
-	json_text(json, "type", "Action");
-	json_text(json, "what", trace_action_text(firefox->trace, action));
-	json_end(json);
+	reduction_text(firefox->trace, entry, text, sizeof(text));
+	put_instant(firefox, column,
+	            &(struct instant){"Reduction", text, entry->time,
+	                              firefox_reduction_string(firefox)});
 }
 
 static void put_action(struct firefox *firefox, enum column column,
                        const struct trace_action *action)
 {
-	if (column == COLUMN_DATA)
-		put_action_data(firefox, action);
-	else if (column == COLUMN_START || column == COLUMN_END)
-		put_time(firefox, action->time);
-	else if (column == COLUMN_NAME)
-		json_number(&firefox->json, NULL, firefox_action_string(firefox));
-	else
-		json_number(&firefox->json, NULL,
-		            column == COLUMN_PHASE ? PHASE_INSTANT : CATEGORY_OTHER);
+	put_instant(firefox, column,
+	            &(struct instant){"Action", trace_action_text(firefox->trace, action),
+	                              action->time, firefox_action_string(firefox)});
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
