@@ -151,48 +151,35 @@ static void section_take(struct section *section, struct joined *joined, size_t 
 	joined->at = NULL;
 }
 
-/* Old sources keep their numbers, new ones come after them. */
+/* Old entries keep their numbers, new ones come after them. NULL: no memory. */
+static void *append(struct joined *joined, const struct section *old, const void *fresh,
+                    size_t nr_fresh, size_t size)
+{
+	const void *from;
+
+	joined->nr = old->nr + (uint32_t)nr_fresh;
+	joined->at = calloc((size_t)joined->nr + 1, size);
+	for (uint32_t i = 0; joined->at && (from = section_entry(old, i)); i++)
+		memcpy(joined->at + i * size, from, size);
+	if (joined->at && nr_fresh)
+		memcpy(joined->at + old->nr * size, fresh, nr_fresh * size);
+	return joined->at;
+}
+
 static bool sources_join(struct joined *joined, const struct renaming *renaming)
 {
 	const struct section *old = &renaming->trace->sections[TRACE_SOURCES];
 	const struct source_table *fresh = &renaming->names.lines;
-	struct trace_source *sources = calloc(old->nr + fresh->nr_sources + 1, sizeof(*sources));
-	const struct trace_source *from;
+	struct trace_source *sources =
+		append(joined, old, fresh->sources, fresh->nr_sources, sizeof(*sources));
 
-	joined->at = (unsigned char *)sources;
-	joined->nr = old->nr + (uint32_t)fresh->nr_sources;
-	if (!sources)
-		return false;
-	for (uint32_t i = 0; (from = section_entry(old, i)); i++)
-		sources[i] = *from;
-	for (size_t i = 0; i < fresh->nr_sources; i++) {
-		sources[old->nr + i] = fresh->sources[i];
-		if (fresh->sources[i].caller)
-			sources[old->nr + i].caller += old->nr;
-	}
+	for (uint32_t i = old->nr; sources && i < joined->nr; i++)
+		if (sources[i].caller)
+			sources[i].caller += old->nr;
 	for (size_t i = 0; i < fresh->nr_lines; i++)
 		if (fresh->lines[i].source)
 			fresh->lines[i].source += old->nr;
-	return true;
-}
-
-/* Paths of new files have larger string offsets than those of old ones. */
-static bool files_join(struct joined *joined, const struct renaming *renaming)
-{
-	const struct section *old = &renaming->trace->sections[TRACE_SOURCE_FILES];
-	const struct source_files *fresh = &renaming->names.files;
-	struct trace_source_file *files = calloc(old->nr + fresh->nr + 1, sizeof(*files));
-	const struct trace_source_file *from;
-
-	joined->at = (unsigned char *)files;
-	joined->nr = old->nr + (uint32_t)fresh->nr;
-	if (!files)
-		return false;
-	for (uint32_t i = 0; (from = section_entry(old, i)); i++)
-		files[i] = *from;
-	for (size_t i = 0; i < fresh->nr; i++)
-		files[old->nr + i] = fresh->files[i];
-	return true;
+	return sources;
 }
 
 static bool strings_join(struct joined *joined, const struct renaming *renaming)
@@ -230,7 +217,9 @@ static int renew(struct renaming *renaming)
 	                  which[2].size) &&
 	             join(&joined[3], renaming, &sections[TRACE_LINES], names->lines.lines,
 	                  names->lines.nr_lines, which[3].size) &&
-	             files_join(&joined[4], renaming);
+	             /* paths of new files have larger string offsets than those of old ones */
+	             append(&joined[4], &sections[TRACE_SOURCE_FILES], names->files.files,
+	                    names->files.nr, which[4].size);
 
 	for (unsigned i = 0; i < NR_TRACE_RENAMED; i++) {
 		if (whole) {
