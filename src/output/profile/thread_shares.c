@@ -6,9 +6,12 @@
 
 #define COVERED 0.99 /* of the exact total: nothing is missing */
 
-bool thread_unused(const struct trace_thread *thread)
+bool thread_unused(const struct shares *shares, const struct trace *trace, uint32_t thread)
 {
-	return !thread->tid && !(thread->flags & TRACE_THREAD_FOLDED);
+	const struct trace_thread *entry = trace_thread(trace, thread);
+
+	(void)shares;
+	return !entry->tid && !(entry->flags & TRACE_THREAD_FOLDED);
 }
 
 bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command)

@@ -40,7 +40,7 @@ bool shares_lack_samples(const struct trace *trace, struct coverage *coverage);
 int commands_by_name(const struct trace *trace, struct map64 *by_comm);
 
 /* Tells whether an entry of the table of threads is unused. */
-bool thread_unused(const struct trace_thread *thread);
+bool thread_unused(const struct shares *shares, const struct trace *trace, uint32_t thread);
 /* Tells whether a command has no tasks, no samples and no exact total. */
 bool command_unused(const struct shares *shares, const struct trace *trace, uint32_t command);
 

@@ -217,27 +217,14 @@ static void put_gaps(struct json_writer *json, const struct trace *trace)
 	json_end_list(json);
 }
 
-static void put_threads(struct json_writer *json, const struct trace *trace,
-                        const struct shares *shares)
+static void put_shares(struct json_writer *json, const struct trace *trace,
+                       const struct shares *shares, const struct share_rows *rows, uint32_t nr)
 {
-	struct table table = {.columns = thread_columns, .json = json};
+	struct table table = {.columns = rows->columns, .json = json};
 
-	json_begin_list(json, "threads");
-	for (uint32_t i = 0; i < shares->nr_threads; i++)
-		if (!thread_unused(trace_thread(trace, i)))
-			put_thread_row(&table, trace, shares, i);
-	json_end_list(json);
-}
-
-static void put_commands(struct json_writer *json, const struct trace *trace,
-                         const struct shares *shares)
-{
-	struct table table = {.columns = command_columns, .json = json};
-
-	json_begin_list(json, "commands");
-	for (uint32_t i = 0; i < shares->nr_commands; i++)
-		if (!command_unused(shares, trace, i))
-			put_command_row(&table, trace, shares, i);
+	for (uint32_t i = 0; i < nr; i++)
+		if (!rows->unused(shares, trace, i))
+			rows->put(&table, trace, shares, i);
 	json_end_list(json);
 }
 
@@ -357,8 +344,10 @@ int info_json(FILE *to, const struct trace *trace)
 	put_actions(&json, trace);
 	put_conditions(&json, trace);
 	put_gaps(&json, trace);
-	put_threads(&json, trace, &shares);
-	put_commands(&json, trace, &shares);
+	json_begin_list(&json, "threads");
+	put_shares(&json, trace, &shares, &thread_rows, shares.nr_threads);
+	json_begin_list(&json, "commands");
+	put_shares(&json, trace, &shares, &command_rows, shares.nr_commands);
 	json_end(&json);
 	fputc('\n', to);
 	shares_fini(&shares);

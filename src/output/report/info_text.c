@@ -491,55 +491,31 @@ static struct table share_table(FILE *to, const struct trace *trace, const struc
 	};
 }
 
-static void begin_shares(struct table *table)
+static void put_titles(struct table *table)
 {
 	fputs("\n  ", table->to);
 	table_titles(table);
 	fputc('\n', table->to);
 }
 
-static void end_shares(FILE *to, uint32_t nr)
+static int put_shares(FILE *to, const struct trace *trace, const struct shares *shares,
+                      const struct share_rows *rows, struct share *of, uint32_t nr)
 {
-	if (nr > MAX_ROWS)
-		fprintf(to, "  and %u more; --json has them all\n", nr - MAX_ROWS);
-}
-
-static int put_commands(FILE *to, const struct trace *trace, const struct shares *shares)
-{
-	uint32_t *order = in_order(shares->commands, shares->nr_commands), nr = 0;
-	struct table table = share_table(to, trace, command_columns);
+	uint32_t *order = in_order(of, nr), used = 0;
+	struct table table = share_table(to, trace, rows->columns);
 
 	if (!order)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < shares->nr_commands; i++) {
-		if (command_unused(shares, trace, order[i]) || nr++ >= MAX_ROWS)
+	for (uint32_t i = 0; i < nr; i++) {
+		if (rows->unused(shares, trace, order[i]) || used++ >= MAX_ROWS)
 			continue;
-		if (nr == 1)
-			begin_shares(&table);
+		if (used == 1)
+			put_titles(&table);
 		fputs("  ", to);
-		put_command_row(&table, trace, shares, order[i]);
+		rows->put(&table, trace, shares, order[i]);
 	}
-	end_shares(to, nr);
-	free(order);
-	return 0;
-}
-
-static int put_threads(FILE *to, const struct trace *trace, const struct shares *shares)
-{
-	uint32_t *order = in_order(shares->threads, shares->nr_threads), nr = 0;
-	struct table table = share_table(to, trace, thread_columns);
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < shares->nr_threads; i++) {
-		if (thread_unused(trace_thread(trace, order[i])) || nr++ >= MAX_ROWS)
-			continue;
-		if (nr == 1)
-			begin_shares(&table);
-		fputs("  ", to);
-		put_thread_row(&table, trace, shares, order[i]);
-	}
-	end_shares(to, nr);
+	if (used > MAX_ROWS)
+		fprintf(to, "  and %u more; --json has them all\n", used - MAX_ROWS);
 	free(order);
 	return 0;
 }
@@ -574,9 +550,11 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)
-		err = put_commands(to, trace, &shares);
+		err = put_shares(to, trace, &shares, &command_rows, shares.commands,
+		                 shares.nr_commands);
 	if (!err)
-		err = put_threads(to, trace, &shares);
+		err = put_shares(to, trace, &shares, &thread_rows, shares.threads,
+		                 shares.nr_threads);
 	if (!err)
 		err = info_processes_text(to, trace);
 	shares_fini(&shares);

@@ -10,7 +10,7 @@ static void put_share(struct table *table, const struct share *share, uint32_t f
 	table_known(table, flags & TRACE_THREAD_EXACT, exact);
 }
 
-const struct column command_columns[] = {
+static const struct column command_columns[] = {
 	{NULL, "comm", COLUMN_NAME, 0},
 	{NULL, "tasks", COLUMN_COUNT, 0},
 	{"samples", "stored", COLUMN_COUNT, 10},
@@ -20,8 +20,8 @@ const struct column command_columns[] = {
 	{NULL, NULL, COLUMN_END, 0},
 };
 
-void put_command_row(struct table *table, const struct trace *trace, const struct shares *shares,
-                     uint32_t number)
+static void put_command_row(struct table *table, const struct trace *trace,
+                            const struct shares *shares, uint32_t number)
 {
 	const struct trace_command *command = trace_command(trace, number);
 
@@ -38,7 +38,9 @@ void put_command_row(struct table *table, const struct trace *trace, const struc
 	table_end(table);
 }
 
-const struct column thread_columns[] = {
+const struct share_rows command_rows = {command_columns, command_unused, put_command_row};
+
+static const struct column thread_columns[] = {
 	{NULL, "pid", COLUMN_COUNT, 0},           {NULL, "tid", COLUMN_COUNT, 0},
 	{NULL, "comm", COLUMN_NAME, 0},           {"samples", "stored", COLUMN_COUNT, 10},
 	{"sampled", "weight", COLUMN_AMOUNT, 10}, {"exact", "exact", COLUMN_AMOUNT, 10},
@@ -46,8 +48,8 @@ const struct column thread_columns[] = {
 	{"thread", NULL, COLUMN_NAME, 0},         {NULL, NULL, COLUMN_END, 0},
 };
 
-void put_thread_row(struct table *table, const struct trace *trace, const struct shares *shares,
-                    uint32_t number)
+static void put_thread_row(struct table *table, const struct trace *trace,
+                           const struct shares *shares, uint32_t number)
 {
 	const struct trace_thread *thread = trace_thread(trace, number);
 
@@ -65,3 +67,5 @@ void put_thread_row(struct table *table, const struct trace *trace, const struct
 		fprintf(table->to, " %d/%d", thread->pid, thread->tid);
 	table_end(table);
 }
+
+const struct share_rows thread_rows = {thread_columns, thread_unused, put_thread_row};

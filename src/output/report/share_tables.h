@@ -5,10 +5,14 @@
 #include "output/profile/thread_shares.h"
 #include "output/report/table.h"
 
-extern const struct column command_columns[], thread_columns[];
-void put_command_row(struct table *table, const struct trace *trace, const struct shares *shares,
-                     uint32_t number);
-void put_thread_row(struct table *table, const struct trace *trace, const struct shares *shares,
-                    uint32_t number);
+/* Threads or commands: those that are used have a row each. */
+struct share_rows {
+	const struct column *columns;
+	bool (*unused)(const struct shares *shares, const struct trace *trace, uint32_t number);
+	void (*put)(struct table *table, const struct trace *trace, const struct shares *shares,
+	            uint32_t number);
+};
+
+extern const struct share_rows command_rows, thread_rows;
 
 #endif
