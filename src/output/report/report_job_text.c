@@ -282,24 +282,26 @@ static void put_contexts(FILE *to, const struct job_text *job)
 
 static void put_matrix(FILE *to, const struct call_sums *sums, int32_t nr, bool bytes)
 {
-	char text[TEXT_SIZE];
+	static const char *const ranks[JOB_MATRIX_RANKS] = {"0",  "1",  "2",  "3", "4",  "5",
+	                                                    "6",  "7",  "8",  "9", "10", "11",
+	                                                    "12", "13", "14", "15"};
+	struct column columns[JOB_MATRIX_RANKS + 2] = {
+		{bytes ? "bytes" : "messages", NULL, COLUMN_COUNT, 11}};
+	struct table table = {.columns = columns, .to = to};
 
-	fprintf(to, "%11s", bytes ? "bytes" : "messages");
 	for (int32_t i = 0; i < nr; i++)
-		fprintf(to, "  %10d", i);
-	fputc('\n', to);
+		columns[1 + i] =
+			(struct column){ranks[i], NULL, bytes ? COLUMN_BYTES : COLUMN_COUNT, 10};
+	put_titles(&table);
 	for (int32_t from = 0; from < nr; from++) {
-		fprintf(to, "%11d", from);
+		table_begin(&table);
+		table_int(&table, from);
 		for (int32_t i = 0; i < nr; i++) {
 			const struct call_link *link = call_sums_link(sums, from, i);
 
-			if (link && bytes)
-				text_bytes(text, link->bytes);
-			else if (link)
-				snprintf(text, sizeof(text), "%" PRIu64, link->messages);
-			fprintf(to, "  %10s", link ? text : "-");
+			table_known(&table, link, !link ? 0 : bytes ? link->bytes : link->messages);
 		}
-		fputc('\n', to);
+		table_end(&table);
 	}
 }
 
