@@ -47,6 +47,10 @@
  * peer, or with none. Rows are never removed while the thread lives; row 0 has the calls that found
  * no row of their own.
  *
+ * Where the recorder says so, a thread reads the clock for some of its calls only: for one of
+ * 1 << shift, chosen at random, which then stands for that many, and for all calls in some moments.
+ * Calls are recorded in these moments alone. All other sums have every call.
+ *
  * The definitions ring, which all threads share under a lock of the process, says what the numbers
  * in records mean. A definition is there before the first record that uses it.
  *
@@ -70,7 +74,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  6
+#define RING_VERSION  7
 #define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE 32
 #define RING_UNHEARD  "adaptrace-unheard" /* memfd that a process maps after asking in vain */
@@ -138,7 +142,12 @@ struct ring_values {
 
 enum ring_moved { RING_SENT, RING_BYTES, RING_RECEIVED, RING_BYTES_IN, NR_RING_MOVED };
 
-/* A row of the sums. Its first three members are its key, written before the row is counted. */
+/*
+ * A row of the sums. Its first three members are its key, written before the row is counted.
+ *
+ * A call whose time was read stands for `weight` calls, w: ticks has w * t. The last members are
+ * sums of w * (w - 1), and of that times t and t * t, for the variance of the time.
+ */
 struct ring_sum {
 	uint32_t region;
 	uint32_t comm; /* number of the communicator that peer is of; 0: unknown */
@@ -153,11 +162,13 @@ struct ring_sum {
 		};
 		struct ring_values values; /* of regions of the kind RING_REGION_VALUE */
 	};
+	int64_t untimed; /* calls without the weights of those whose time was read */
+	double extra, extra_ticks, extra_squares;
 };
-static_assert(sizeof(struct ring_sum) == 80, "shared with the target");
+static_assert(sizeof(struct ring_sum) == 112, "shared with the target");
 
 struct ring_open {
-	uint64_t enter;  /* ticks */
+	uint64_t enter;  /* ticks; 0: its time was not read */
 	uint64_t region; /* below bit 32 */
 };
 
@@ -173,6 +184,11 @@ struct ring_ends {
 	uint32_t tid;   /* as the target's PID namespace knows it */
 	uint32_t nr_open;
 	uint32_t nr_sums; /* rows that are in use */
+	uint64_t calls;   /* in the sums */
+	uint64_t untimed; /* of these: their time was not read */
+	/* From the recorder: the shift and, above it, the level of the moments of which all calls
+	 * are recorded; 0: all times are read. */
+	uint32_t thin;
 	_Alignas(64) uint64_t tail;
 };
 
@@ -203,6 +219,14 @@ struct ring_process {
 	struct ring_ends threads[RING_MAX_THREADS];
 	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
 };
+
+#define RING_THIN_SHIFT 8 /* of the level */
+#define RING_MAX_THIN   16
+
+static inline uint32_t ring_thin(unsigned shift, unsigned level)
+{
+	return shift | level << RING_THIN_SHIFT;
+}
 
 #define RING_HEADER_SIZE ((sizeof(struct ring_process) + 4095) & ~(size_t)4095)
 

@@ -81,12 +81,7 @@ static inline bool process_wants(enum call_class class, bool poll)
 }
 
 /* Tells whether a call between these times touches a moment that is wanted. */
-RARE bool process_wants_moment(uint64_t enter, uint64_t leave);
-static inline bool process_wants_times(uint64_t enter, uint64_t leave)
-{
-	return likely(!__atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED)) ||
-	       process_wants_moment(enter, leave);
-}
+RARE bool process_wants_moment(uint64_t enter, uint64_t leave, uint32_t floor);
 
 /* Tells whether the recorder has ended: not even sums are wanted. */
 static inline bool process_left_alone(const struct ring_process *shared)
@@ -141,7 +136,9 @@ struct thread {
 	bool skipped;     /* the recorder does not know the last requests */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint32_t comm_generation;
-	uint64_t last; /* ticks, the leave of the last record */
+	uint64_t last;   /* ticks, the leave of the last record */
+	uint32_t weight; /* of the call being written; 0: its time was not read */
+	bool in_moment;  /* all times are read now: see thread_thins() */
 
 	struct known_calls *known;     /* with a ring */
 	struct call_requests requests; /* with the record that is being made */
@@ -150,8 +147,8 @@ struct thread {
 	uint64_t made; /* the head word of the record that is being made, as far as it is */
 	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
-	struct ring_sum *sums;    /* its rows */
-	uint32_t nr_calls;        /* summed so far, modulo 2^32 */
+	struct ring_sum *sums; /* its rows */
+	uint32_t random;
 	uint32_t max_sums;        /* rows at most */
 	unsigned char status[64]; /* for programs that ignore it */
 	void *scratch;            /* see thread_scratch() */
@@ -198,7 +195,8 @@ struct visit {
 	const struct call_info *info;
 	uintptr_t frame; /* of its wrapper: all that is its own, and all that it calls, is below */
 	uintptr_t returns;
-	uint64_t enter, leave;
+	uint64_t enter, leave; /* 0: not read */
+	uint32_t weight;       /* as the thread's */
 	int result;
 	/* Kept from before the call to after it, where its signature needs this. */
 	const unsigned char *status;
@@ -298,7 +296,10 @@ static inline int64_t count_at(uintptr_t array, size_t i, bool large)
 
 /* Takes a ring for this thread. Returns false if there is none, or the recorder has ended. */
 bool visit_wanted(struct thread *thread);
-/* The upper half of region is for the target alone; an MPI call has its class there. */
+/*
+ * The upper half of region is for the target alone: an MPI call has its class there, and a region
+ * the binary logarithm of its weight. ticks 0: the clock was not read.
+ */
 void thread_push(struct thread *thread, uint64_t region, uint64_t ticks);
 void thread_pop(struct thread *thread);
 

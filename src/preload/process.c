@@ -23,7 +23,7 @@ static uint64_t ticks_ns(const struct ring_instant *at, uint64_t ticks)
 	return at->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - at->ticks) * at->rate);
 }
 
-bool process_wants_moment(uint64_t enter, uint64_t leave)
+bool process_wants_moment(uint64_t enter, uint64_t leave, uint32_t floor)
 {
 	const struct ring_process *shared = process.shared;
 	/* Pairs with the recorder's release. */
@@ -31,8 +31,7 @@ bool process_wants_moment(uint64_t enter, uint64_t leave)
 	const struct ring_instant *at = &shared->instants[number % 2];
 
 	return ring_moment_level(ticks_ns(at, enter) - MOMENT_MARGIN_NS,
-	                         ticks_ns(at, leave) + MOMENT_MARGIN_NS) >=
-	       __atomic_load_n(&shared->floor, __ATOMIC_RELAXED);
+	                         ticks_ns(at, leave) + MOMENT_MARGIN_NS) >= floor;
 }
 
 void process_wait(long ns)

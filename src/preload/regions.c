@@ -45,40 +45,55 @@ static struct thread *enter(struct adaptrace_site *site, uint32_t *region)
 
 static void begin(struct adaptrace_site *site)
 {
-	uint32_t region;
+	uint32_t region, weight;
 	struct thread *thread = enter(site, &region);
 
 	if (!thread)
 		return;
-	thread_push(thread, region, process_ticks());
+	weight = thread_weigh(thread, region);
+	if (likely(weight))
+		thread_push(thread, region | (uint64_t)__builtin_ctz(weight) << 32,
+		            process_ticks());
+	else
+		thread_push(thread, region, 0);
 	thread->inside = 0;
 }
 
+static bool is_wanted(struct thread *thread, uint64_t from, uint64_t to)
+{
+	return thread->weight && thread_wants_times(thread, from, to) &&
+	       process_wants(CLASS_USER, false);
+}
+
+/* Writes a call whose weight the thread has. */
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
 	thread_begin_record(thread, region, thread_depth(thread));
 	thread->idle = false;
-	thread_write(thread, process_wants(CLASS_USER, false) && process_wants_times(from, to),
-	             from, to);
+	thread_write(thread, is_wanted(thread, from, to), from, to);
 }
 
 /*
  * Ends the regions that are open inside a region that ends: an exception or a jump may have left
  * them.
  */
-static void end_inner(struct thread *thread, unsigned depth, uint64_t ticks)
+static void end_inner(struct thread *thread, unsigned depth)
 {
+	uint64_t ticks = 0;
+
 	while (thread->nr_open > depth) {
 		const struct ring_open *open = &thread->open[thread->nr_open - 1];
 
+		if (open->enter && !ticks)
+			ticks = process_ticks();
+		thread->weight = open->enter ? 1U << (open->region >> 32) : 0;
 		thread_pop(thread);
-		write_call(thread, (uint32_t)open->region, open->enter, ticks);
+		write_call(thread, (uint32_t)open->region, open->enter, open->enter ? ticks : 0);
 	}
 }
 
 static void end(struct adaptrace_site *site)
 {
-	uint64_t ticks = process_ticks();
 	struct thread *thread = &this_thread;
 	uint32_t region;
 
@@ -91,8 +106,8 @@ static void end(struct adaptrace_site *site)
 		thread->ring->lost++;
 	} else {
 		for (unsigned n = region ? thread->nr_open : 0; n > 0; n--)
-			if (thread->open[n - 1].region == region) {
-				end_inner(thread, n - 1, ticks);
+			if ((uint32_t)thread->open[n - 1].region == region) {
+				end_inner(thread, n - 1);
 				break;
 			}
 	}
@@ -107,7 +122,8 @@ static void mark(struct adaptrace_site *site)
 
 	if (!thread)
 		return;
-	ticks = process_ticks();
+	thread->weight = thread_weigh(thread, region);
+	ticks = thread->weight ? process_ticks() : 0;
 	write_call(thread, region, ticks, ticks);
 	thread->inside = 0;
 }
@@ -125,8 +141,8 @@ static void value(struct adaptrace_site *site, double number)
 	thread_begin_record(thread, region, thread_depth(thread));
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
-	thread_write(thread, process_wants(CLASS_USER, false) && process_wants_times(ticks, ticks),
-	             ticks, ticks);
+	thread->weight = 1;
+	thread_write(thread, is_wanted(thread, ticks, ticks), ticks, ticks);
 	thread->inside = 0;
 }
 

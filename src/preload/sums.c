@@ -135,6 +135,20 @@ unsigned sums_find(const struct thread *thread, struct sum_step *steps)
 	return nr;
 }
 
+void sums_add_weighted(const struct thread *thread, struct ring_sum *row, uint64_t duration)
+{
+	uint64_t weight = thread->weight;
+	double extra = (double)weight * (double)(weight - 1), ticks = (double)duration;
+
+	row->untimed -= (int64_t)(weight - 1);
+	row->ticks += weight * duration;
+	row->extra += extra;
+	row->extra_ticks += extra * ticks;
+	row->extra_squares += extra * ticks * ticks;
+	if (duration > row->longest)
+		row->longest = duration;
+}
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 static void add_value(struct ring_values *values, double value, uint64_t ticks)

@@ -32,12 +32,24 @@ struct ring_sum *sums_region(const struct thread *thread, uint32_t region);
 /* Adds the record that is being made to the sums. */
 RARE void sums_add(struct thread *thread, uint64_t enter, uint64_t leave);
 
+/* Adds the time of a call that stands for several, or for which the clock was not read. */
+RARE void sums_add_weighted(const struct thread *thread, struct ring_sum *row, uint64_t duration);
+
 /* Adds the time of a call. The parts of one that has several records are added one by one. */
 static inline void sums_add_time(const struct thread *thread, struct ring_sum *row,
                                  uint64_t duration)
 {
 	row->calls++;
 	row->polls += thread->idle;
+	if (!thread->weight) {
+		row->untimed++;
+		thread->ring->untimed++;
+		return;
+	}
+	if (unlikely(thread->weight > 1)) {
+		sums_add_weighted(thread, row, duration);
+		return;
+	}
 	row->ticks += duration;
 	if (duration > row->longest)
 		row->longest = duration;

@@ -112,8 +112,10 @@ static void end_left(struct thread *thread)
 	}
 	open = thread->open[n - 1];
 	thread->idle = false;
-	thread_write_left(thread, process_wants((enum call_class)(open.region >> 32), false),
-	                  (uint32_t)open.region, open.enter, process_ticks());
+	thread->weight = open.enter != 0;
+	thread_write_left(thread,
+	                  open.enter && process_wants((enum call_class)(open.region >> 32), false),
+	                  (uint32_t)open.region, open.enter, open.enter ? process_ticks() : 0);
 }
 
 bool visit_was_left(struct thread *thread, uintptr_t frame)
@@ -168,7 +170,8 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	thread->inside = (uintptr_t)visit;
 	if (info->handler->before && is_understood(info))
 		info->handler->before(visit, a);
-	visit->enter = process_ticks();
+	visit->weight = thread_weigh(thread, info->region);
+	visit->enter = likely(visit->weight) ? process_ticks() : 0;
 	thread_push(thread, info->region | (uint64_t)info->class << 32, visit->enter);
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->recorded = true;
@@ -179,8 +182,10 @@ static inline bool is_wanted(const struct visit *visit)
 {
 	const struct call_info *info = visit->info;
 
-	return likely(process_wants(info->class, visit->thread->idle) &&
-	              process_wants_times(visit->enter, visit->leave)) ||
+	if (!visit->weight)
+		return false;
+	return likely(thread_wants_times(visit->thread, visit->enter, visit->leave) &&
+	              process_wants(info->class, visit->thread->idle)) ||
 	       mpi_call_bounds_world(info->region);
 }
 
@@ -205,7 +210,8 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 		thread->inside = 0;
 		return result;
 	}
-	visit->leave = process_ticks();
+	visit->leave = likely(visit->weight) ? process_ticks() : 0;
+	thread->weight = visit->weight;
 	visit->result = result;
 	thread->idle = false;
 	thread->recorded = false;

@@ -125,7 +125,7 @@ static void become_known(const struct thread *thread, struct known_call *known)
 static unsigned find_slot(const struct thread *thread, unsigned first, bool *found)
 {
 	const struct known_call *slots = thread->known->slots;
-	uint32_t now = thread->nr_calls;
+	uint32_t now = (uint32_t)thread->ring->calls;
 	unsigned oldest = first;
 
 	*found = true;
@@ -225,7 +225,7 @@ void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint
 	unsigned slot = slot_of(thread, hash);
 	struct known_call *known = &thread->known->slots[slot];
 
-	known->used = thread->nr_calls++;
+	known->used = (uint32_t)thread->ring->calls++;
 	if (slot && known->nr_steps)
 		sums_add_steps(thread, known->steps, known->nr_steps, leave - enter);
 	else

@@ -7,11 +7,12 @@
 
 #include "preload/preload.h"
 #include "preload/sums.h"
+#include "preload/thinning.h"
 
 /* A call that the recorder knows by its slot. */
 struct known_call {
 	uint64_t head;      /* 0: none */
-	uint32_t used;      /* the thread's nr_calls when it came last */
+	uint32_t used;      /* calls of the thread when it came last, modulo 2^32 */
 	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
 	bool told;          /* the recorder knows it, too */
 	uint8_t nr_steps;   /* 0: its sums need sums_add() */
@@ -29,6 +30,7 @@ struct known_calls {
 	struct known_call slots[RING_SLOTS];
 	uint8_t places[1 << KNOWN_HASH_BITS]; /* the slot that a call with this hash has */
 	uint16_t sum_places[SUM_PLACES];      /* rows of the sums by hash; 0: free */
+	struct thin_cell cells[THIN_CELLS];   /* by region */
 };
 
 /*
@@ -103,7 +105,7 @@ RARE void thread_write_left(struct thread *thread, bool wanted, uint32_t region,
 
 /*
  * Adds the record that was prepared to the sums and, where it is wanted, writes it or counts it as
- * lost.
+ * lost. One whose time was not read, as the thread's weight says, is never wanted.
  */
 static inline void thread_write(struct thread *thread, bool wanted, uint64_t enter, uint64_t leave)
 {
@@ -118,7 +120,7 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 		thread_write_slowly(thread, wanted, hash, enter, leave);
 		return;
 	}
-	known->used = thread->nr_calls++;
+	known->used = (uint32_t)thread->ring->calls++;
 	sums_add_steps(thread, known->steps, known->nr_steps, duration);
 	if (!wanted) {
 		thread->skipped |= thread_part_words(thread) > 0;

@@ -7,7 +7,6 @@
 #include <sched.h>
 
 #define LEAST_TOLERANCE 4000 /* ns */
-#define CALL_NS         60   /* that a call takes, recorded or not; measured: 40 to 66 */
 #define USUAL_NS \
 	10000000 /* between two samples of a counter on a CPU that the program uses, at most */
 
@@ -25,12 +24,6 @@ static void note_phases(const struct session *s, struct trace_run *run)
 	run->p90_off = phases.p90;
 	run->restarts = phases.restarts;
 	run->unsteered_cpus = phases.nr_unsteered;
-}
-
-/* Calls taken so far, in ns of the program's time. */
-static uint64_t calls_cost(const struct session *s)
-{
-	return s->calls ? CALL_NS * tables_ledger(s->tables)->taken[s->config->nr_events] : 0;
 }
 
 /*
@@ -63,10 +56,12 @@ void in_step_note_round(struct session *s)
 void in_step_tell_guard(struct session *s)
 {
 	struct sampler_phases phases = sampler_phases(s->sampler);
-	uint64_t calls = calls_cost(s);
+	uint64_t calls = s->calls ? calls_cost(s->calls) : 0;
 
 	s->guard.calls_ns += calls - s->calls_told;
 	s->calls_told = calls;
+	if (s->calls)
+		calls_set_most_cost(s->calls, overhead_guard_left_for_calls(&s->guard));
 	s->guard.spread = phases.grid && !phases.nr_unsteered ? 2 * phases.median : 0;
 }
 
@@ -80,7 +75,7 @@ static void note_cost(const struct session *s, struct trace_run *run)
 		.in_step = run->grid,
 		.off = run->p90_off,
 		.recorder = s->guard.all_beside_ns,
-		.calls = s->calls ? CALL_NS * calls_summed(s->calls) : 0,
+		.calls = s->calls ? calls_cost(s->calls) : 0,
 		.nr_unsteered = (unsigned)run->unsteered_cpus,
 	};
 	struct program_cost cost;

@@ -107,6 +107,15 @@ static bool leaves_too_little(const struct overhead_guard *guard, uint64_t cpu, 
 	       samples + beside > fmax(allowed - calls, allowed * LEAST_SHARE);
 }
 
+double overhead_guard_left_for_calls(const struct overhead_guard *guard)
+{
+	double cost =
+		(double)guard->all_samples * (double)guard->price + (double)guard->all_beside_ns;
+	double share = guard->all_target_ns ? cost / (double)guard->all_target_ns : 0;
+
+	return fmax(guard->max_overhead - share, guard->max_overhead * (1 - LEAST_SHARE));
+}
+
 /* The interval need not be over: what it may cost is used up, or most samples are lost. */
 static bool is_evident(const struct overhead_guard *guard, uint64_t elapsed, double target)
 {

@@ -10,10 +10,11 @@
  * While sampling, the guard compares the recorder's CPU time, as far as samples can have caused it,
  * with the target's. It also adds up what a CPU of the target loses on average: the measured price
  * of its samples, the recorder's time on CPUs of the target, recorded calls, and, where CPUs that
- * wait for each other are sampled in step, the time between the first and the last of them. Slower
- * sampling does not save calls, so however much these cost, half of the share is left for
- * samples. What CPUs lose that are not sampled in step and wait for each other is not known here:
- * it is reported, see program_cost.h.
+ * wait for each other are sampled in step, the time between the first and the last of them. Calls
+ * may take what samples leave, and are timed less often where they cost more. Half of the limit is
+ * left to calls and half to samples in any case, however much the others cost. What CPUs lose that
+ * are not sampled in step and wait for each other is not known here: it is reported, see
+ * program_cost.h.
  *
  * The guard also watches whether the kernel throttles events and whether more than one
  * sample in a hundred is lost. If one of these exceeds its limit in an interval of one second, the
@@ -65,6 +66,12 @@ unsigned overhead_guard_initial_shift(const struct overhead_guard *guard, uint64
  * Without a clock and without this time the guard assumes that the target uses all of its CPUs.
  */
 void overhead_guard_target_time(struct overhead_guard *guard, uint64_t target_ns);
+
+/*
+ * Returns the share of a CPU's time that calls may cost: what samples and the recorder have left so
+ * far, and at least half of the limit. 0: there is no limit.
+ */
+double overhead_guard_left_for_calls(const struct overhead_guard *guard);
 
 /* Tells whether the interval has ended and cost too much. A new one starts then. */
 bool overhead_guard_exceeded(struct overhead_guard *guard, uint64_t now, unsigned nr_cpus);

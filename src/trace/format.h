@@ -1,5 +1,5 @@
 /*
- * The trace file, version 9. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 10. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 9
+#define TRACE_VERSION 10
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
@@ -385,8 +385,15 @@ struct trace_call_sum {
 		};
 		struct trace_value_sum values; /* of regions of class TRACE_VALUE */
 	};
+	/*
+	 * A call whose time was read stands for some calls, w: one, unless clock readings were
+	 * thinned. untimed: calls without the sum of these weights. The time has w * t for each.
+	 * The others are sums of w * (w - 1), and of that times t and t * t, in ns.
+	 */
+	int64_t untimed;
+	double extra, extra_time, extra_squares;
 };
-static_assert(sizeof(struct trace_call_sum) == 88, "fixed by the format");
+static_assert(sizeof(struct trace_call_sum) == 120, "fixed by the format");
 
 enum trace_policy {
 	TRACE_POLICY_ALL,
@@ -405,8 +412,10 @@ struct trace_instrument {
 	uint64_t from,
 		to;    /* all calls between these times are stored; equal: there is no such time */
 	uint64_t lost; /* calls that found no room on their way to the recorder */
+	uint64_t untimed; /* calls that were not timed, and so not recorded: they are in sums alone
+	                   */
 };
-static_assert(sizeof(struct trace_instrument) == 40, "fixed by the format");
+static_assert(sizeof(struct trace_instrument) == 48, "fixed by the format");
 
 #define TRACE_MARK      "mark"      /* the action that only marks a time */
 #define TRACE_CONDITION "condition" /* the action that enters a struct trace_condition */

@@ -49,7 +49,7 @@ for mpi in $mpis; do
 done
 rm -f log.* rank.*.atr
 # shellcheck disable=SC2016
-mpirun.$mpi -n 2 sh -c 'exec "$0" record -q -F 100 -g none --mpi $1 -o \
+mpirun.$mpi -n 2 sh -c 'exec "$0" record -q -F 100 -g none --mpi --max-overhead 0 $1 -o \
 	rank.%r.atr -- "$2" 6 200 log' \
 	"$ADAPTRACE" "$few" ./exchange.$mpi >/dev/null 2>job.err || fail "ranks: $(cat job.err)"
 "$ADAPTRACE" merge -o merged.atr rank.0.atr rank.1.atr 2>job.err || fail "merge: $(cat job.err)"

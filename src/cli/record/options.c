@@ -71,7 +71,7 @@ static const struct argp_option argp_options[] = {
 	{"duration", OPT_DURATION, "SECONDS", 0,
          "without a command: stop after sampling for this long", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
-         "share of the program's time that sampling may cost (5; 0: no limit)", 0},
+         "share of the program's time that samples and calls may cost (5; 0: no limit)", 0},
 	{"in-step", OPT_IN_STEP, "yes|no", 0,
          "sample all CPUs at the same instants, where that is possible (yes)", 0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "deepest stack, in frames (1024)", 0},

@@ -69,6 +69,11 @@ static void put_instrument(FILE *to, const struct trace *trace,
 	if (instrument->lost)
 		fprintf(to, LABEL "%" PRIu64 " lost on their way to the recorder\n", "",
 		        instrument->lost);
+	if (instrument->untimed)
+		fprintf(to,
+		        LABEL "%" PRIu64 " not timed and not stored, to keep within "
+		              "--max-overhead; sums have them\n",
+		        "", instrument->untimed);
 }
 
 /* A level without bins held nothing. */
@@ -200,6 +205,7 @@ static void put_calls(struct json_writer *json, const struct trace *trace, uint3
 	json_number(json, "dropped", event->taken - event->stored);
 	if (instrument) {
 		json_number(json, "lost", instrument->lost);
+		json_number(json, "untimed", instrument->untimed);
 		json_text(json, "policy", policy_name(instrument->policy));
 		json_number(json, "share", instrument->share);
 		json_number(json, "from_ns", instrument->from);

@@ -16,6 +16,7 @@ const struct column *call_columns(bool values)
 		{"calls", "calls", COLUMN_COUNT, 10},
 		{NULL, "unfinished", COLUMN_COUNT, 0},
 		{"time", "time_ns", COLUMN_TIME, 10},
+		{"± error", "time_error_ns", COLUMN_ERROR, 8},
 		{"mean", NULL, COLUMN_TIME, 10},
 		{"longest", "longest_ns", COLUMN_TIME, 10},
 		{"sent", "sent", COLUMN_COUNT, 10},
@@ -28,13 +29,13 @@ const struct column *call_columns(bool values)
 	static const struct column of_values[] = {
 		{NULL, "call", COLUMN_NAME, 0},        {NULL, "class", COLUMN_NAME, 0},
 		{"values", "calls", COLUMN_COUNT, 10}, {NULL, "unfinished", COLUMN_COUNT, 0},
-		{NULL, "time_ns", COLUMN_TIME, 0},     {NULL, NULL, COLUMN_TIME, 0},
-		{NULL, "longest_ns", COLUMN_TIME, 0},  {NULL, "sent", COLUMN_COUNT, 0},
-		{NULL, "bytes", COLUMN_BYTES, 0},      {NULL, "received", COLUMN_COUNT, 0},
-		{NULL, "bytes_in", COLUMN_BYTES, 0},   {"mean", "mean", COLUMN_REAL, 12},
-		{"least", "min", COLUMN_REAL, 12},     {"most", "max", COLUMN_REAL, 12},
-		{"last", "last", COLUMN_REAL, 12},     {"name", NULL, COLUMN_NAME, 0},
-		{NULL, NULL, COLUMN_END, 0},
+		{NULL, "time_ns", COLUMN_TIME, 0},     {NULL, "time_error_ns", COLUMN_ERROR, 0},
+		{NULL, NULL, COLUMN_TIME, 0},          {NULL, "longest_ns", COLUMN_TIME, 0},
+		{NULL, "sent", COLUMN_COUNT, 0},       {NULL, "bytes", COLUMN_BYTES, 0},
+		{NULL, "received", COLUMN_COUNT, 0},   {NULL, "bytes_in", COLUMN_BYTES, 0},
+		{"mean", "mean", COLUMN_REAL, 12},     {"least", "min", COLUMN_REAL, 12},
+		{"most", "max", COLUMN_REAL, 12},      {"last", "last", COLUMN_REAL, 12},
+		{"name", NULL, COLUMN_NAME, 0},        {NULL, NULL, COLUMN_END, 0},
 	};
 
 	return values ? of_values : of_calls;
@@ -47,6 +48,10 @@ static void put_sum(struct table *table, const struct call_sum *sum, bool marker
 	table->blank = marker;
 	table_number(table, sum->unfinished);
 	table_number(table, sum->time);
+	if (sum->thinned)
+		table_error(table, call_sum_error(sum), sum->time);
+	else
+		table_none(table);
 	table_real(table, (double)sum->time / (double)sum->calls);
 	table_number(table, sum->longest);
 	table_number(table, sum->sent);
@@ -103,6 +108,7 @@ const struct column *rank_columns(bool calls)
 		{"MPI calls", "calls", COLUMN_COUNT, 10},
 		{NULL, "unfinished", COLUMN_COUNT, 0},
 		{"time", "time_ns", COLUMN_TIME, 10},
+		{"± error", "time_error_ns", COLUMN_ERROR, 8},
 		{NULL, NULL, COLUMN_TIME, 0},
 		{NULL, "longest_ns", COLUMN_TIME, 0},
 		{"sent", "sent", COLUMN_COUNT, 10},

@@ -43,12 +43,19 @@ static bool is_value(const struct call_sums *sums, uint32_t region)
 	return region_traits(trace_region(sums->trace, region)->region_class)->type == REGION_VALUE;
 }
 
+/* Times have no errors unless clock readings were thinned. */
+static const char *hidden_error(const struct call_sums *sums)
+{
+	return sums->thinned ? NULL : "time_error_ns";
+}
+
 /* Prints the table of regions that are values, or that of all other regions. */
 static void put_call_table(FILE *to, const struct job_text *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
 {
 	const struct report_options *options = job->options;
-	struct table table = {.columns = call_columns(values), .to = to};
+	struct table table = {
+		.columns = call_columns(values), .to = to, .hidden = hidden_error(&job->of.calls)};
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
@@ -78,10 +85,12 @@ static int put_calls(FILE *to, const struct job_text *job, uint32_t limit)
 	return 0;
 }
 
-/* Reports whether sums have all calls, where not all are stored. */
-static void put_completeness(FILE *to, const struct trace *trace, bool exact)
+/* Reports whether sums have all calls, where not all are stored, and whether all were timed. */
+static void put_completeness(FILE *to, const struct call_sums *sums)
 {
+	const struct trace *trace = sums->trace;
 	const struct trace_event *kind;
+	bool exact = sums->exact;
 
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
@@ -93,11 +102,10 @@ static void put_completeness(FILE *to, const struct trace *trace, bool exact)
 	if (exact && trace_run(trace)->unsummed_calls)
 		fprintf(to, "(%" PRIu64 " calls found no room in the sums)\n",
 		        trace_run(trace)->unsummed_calls);
-}
-
-static bool is_exact(const struct job_text *job)
-{
-	return call_sums_are_exact(job->of.trace, job->options->query.selection);
+	if (sums->thinned)
+		fputs("(times are estimates, for not all calls were timed, to keep within "
+		      "--max-overhead; the longest is that of the timed calls)\n",
+		      to);
 }
 
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
@@ -106,10 +114,14 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 	int err = job_init_calls(&job.of, trace, &options->query);
 
 	if (!err) {
-		put_title(to, options,
-		          "calls as they were recorded, with exact times; the table above is from "
-		          "samples alone");
-		put_completeness(to, trace, is_exact(&job));
+		put_title(
+			to, options,
+			job.of.calls.thinned
+				? "calls as they were recorded; the table above is from samples "
+				  "alone"
+				: "calls as they were recorded, with exact times; the table above "
+				  "is from samples alone");
+		put_completeness(to, &job.of.calls);
 		err = put_calls(to, &job,
 		                options->query.limit < FEW_CALLS ||
 		                                options->query.limit == UINT32_MAX
@@ -125,7 +137,7 @@ static bool knows_calls(const struct job_text *job)
 {
 	const struct trace_event *kind;
 
-	if (is_exact(job))
+	if (job->of.calls.exact)
 		return true;
 	for (uint32_t i = 0; (kind = trace_kind(job->of.trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
@@ -139,13 +151,16 @@ static void put_ranks(FILE *to, const struct job_text *job)
 {
 	const struct report_options *options = job->options;
 	bool calls = knows_calls(job);
-	struct table table = {.columns = rank_columns(calls), .unit = job_unit(&job->of), .to = to};
+	struct table table = {.columns = rank_columns(calls),
+	                      .unit = job_unit(&job->of),
+	                      .to = to,
+	                      .hidden = hidden_error(&job->of.calls)};
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "
 	                  "their exact time, and what they sent, from calls"
 	                : "ranks: what was sampled, and its share in MPI");
-	put_completeness(to, job->of.trace, is_exact(job));
+	put_completeness(to, &job->of.calls);
 	if (!options->style.quiet)
 		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.rows.nr && i < options->query.limit; i++)
@@ -372,8 +387,10 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
 		put_contexts(to, &job);
 	}
 	if (!err && trace_has_calls(trace)) {
-		put_title(to, options, "calls as they were recorded, with exact times");
-		put_completeness(to, trace, is_exact(&job));
+		put_title(to, options,
+		          job.of.calls.thinned ? "calls as they were recorded"
+		                               : "calls as they were recorded, with exact times");
+		put_completeness(to, &job.of.calls);
 		err = put_calls(to, &job, options->query.limit);
 	}
 	if (!err)

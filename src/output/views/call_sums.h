@@ -23,6 +23,8 @@ struct call_sum {
 	uint64_t calls, unfinished;
 	uint64_t polls;           /* calls that asked in vain; 0 where stored calls are summed */
 	uint64_t time, longest;   /* ns */
+	double variance;          /* of time, ns^2 */
+	bool thinned;             /* not all calls were timed */
 	uint64_t sent, received;  /* messages, one-sided accesses */
 	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
 	struct value_sum values;
@@ -43,7 +45,13 @@ struct call_sums {
 	struct map64 link_by_ranks;
 	const struct selection *selection;
 	bool exact; /* regions and ranks have all calls, whether they are stored or not */
+	/* Some calls were not timed: times are estimates, and the longest is that of the timed
+	 * calls. */
+	bool thinned;
 };
+
+/* Returns the 95 % error of the time of a thinned sum, ns. */
+double call_sum_error(const struct call_sum *sum);
 
 /* Tells whether all calls of the selection are summed, and not only the stored ones. */
 bool call_sums_are_exact(const struct trace *trace, const struct selection *selection);

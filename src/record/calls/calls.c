@@ -35,6 +35,8 @@ struct calls {
 	unsigned floor; /* as the targets know it */
 	int refused_error;
 	uint32_t closed, unwanted; /* classes: that are dropped, and that nobody wants */
+	struct calls_limits limits;
+	uint64_t cost, untimed_ended;
 	uint32_t instrument;
 };
 
@@ -132,6 +134,8 @@ static void end_process(struct calls *calls, unsigned i, uint64_t time)
 	now = ring_ticks(RING_CLOCK_MONOTONIC);
 	calls_process_end(process, time < now ? time : now, &calls->put.sink);
 	calls_process_close(process, RING_GONE);
+	calls->cost += calls_process_thin(process, &calls->limits, now, true);
+	calls->untimed_ended += calls_process_untimed(process);
 	calls->lost_ended += calls_process_lost(process);
 	calls->malformed_ended += process->malformed;
 	calls_process_free(process);
@@ -237,10 +241,34 @@ static void follow_floor(struct calls *calls)
  */
 static void want_moments(struct calls *calls)
 {
-	if (calls->put.config.policy != TRACE_POLICY_TIME)
-		return;
+	unsigned floor = calls->put.config.policy == TRACE_POLICY_TIME ? calls->floor : 0;
+
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_want_moments(calls->processes[i], calls->floor);
+		calls_process_want_moments(calls->processes[i], floor);
+}
+
+/* The policy `all` promises all calls while there is room for them. */
+static void thin(struct calls *calls)
+{
+	const struct calls_config *config = &calls->put.config;
+
+	calls->limits.nothing = calls->floor == NR_LEVELS;
+	calls->limits.share = config->policy == TRACE_POLICY_ALL && !calls->limits.nothing
+	                              ? 0
+	                              : config->most_cost;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls->cost += calls_process_thin(calls->processes[i], &calls->limits,
+		                                  calls->drained, false);
+}
+
+void calls_set_most_cost(struct calls *calls, double most_cost)
+{
+	calls->put.config.most_cost = most_cost;
+}
+
+uint64_t calls_cost(const struct calls *calls)
+{
+	return calls->cost;
 }
 
 void calls_want(struct calls *calls, uint32_t wanted)
@@ -285,6 +313,7 @@ static void read_all(struct calls *calls)
 		                   &calls->put.sink);
 	follow_floor(calls);
 	want_moments(calls);
+	thin(calls);
 }
 
 static void end_if_ended(struct calls *calls, const struct calls_process *process)
@@ -338,6 +367,7 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 	calls_names_init(&calls->names, config->tables);
 	calls->begun = true;
 	calls->closed = calls_closed(config, 0);
+	calls->limits.price = calls_price_measure(calls->clock.source);
 	calls->instrument = tables_add_instrument(config->tables, &instrument);
 	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
 }
@@ -364,6 +394,15 @@ static uint64_t nr_lost(const struct calls *calls)
 	return lost;
 }
 
+static uint64_t nr_untimed(const struct calls *calls)
+{
+	uint64_t untimed = calls->untimed_ended;
+
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		untimed += calls_process_untimed(calls->processes[i]);
+	return untimed;
+}
+
 static void read_sums(struct calls *calls)
 {
 	calls_clock_read(&calls->clock);
@@ -382,7 +421,9 @@ void calls_progress(struct calls *calls)
 		return;
 	read_sums(calls);
 	/* Once some went, at no time are all there. */
-	instrument->to = calls->floor ? instrument->from : ring_ticks(RING_CLOCK_MONOTONIC);
+	instrument->untimed = nr_untimed(calls);
+	instrument->to = calls->floor || instrument->untimed ? instrument->from
+	                                                     : ring_ticks(RING_CLOCK_MONOTONIC);
 	instrument->lost = nr_lost(calls);
 }
 

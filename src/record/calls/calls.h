@@ -10,6 +10,10 @@
  * spread evenly over the run, and all calls of such a moment are there. Targets write no records of
  * calls in other moments.
  *
+ * Where calls cost a thread more than it may lose, only some of them are timed, and those in some
+ * moments are recorded, see calls_thin.h. With the policy `all` this begins when the memory is
+ * full.
+ *
  * With the other policies each message belongs to one call only: a send to the call that begins it,
  * a receive to the call that completes it, a collective to the call that begins it. So a message is
  * never left half when one of its two calls is removed. Calls within one class (point to point
@@ -35,6 +39,8 @@ struct calls_config {
 	uint64_t share;
 	/* ns that a target may wait for room in its ring rather than lose a call */
 	uint64_t patience;
+	/* share of a thread's time that calls may cost before fewer of them are timed; 0: any */
+	double most_cost;
 	bool polls; /* calls that asked for something that was not there are recorded, too */
 };
 
@@ -77,6 +83,11 @@ void calls_restart(struct calls *calls, uint64_t time);
 
 /* Updates the description of the calls in the trace. */
 void calls_progress(struct calls *calls);
+
+/* Sets the share of a thread's time that its calls may cost, as in struct calls_config. */
+void calls_set_most_cost(struct calls *calls, double most_cost);
+/* Returns what calls have cost the targets so far, ns of their time. */
+uint64_t calls_cost(const struct calls *calls);
 
 /* Returns how many calls the sums in the trace have. */
 uint64_t calls_summed(const struct calls *calls);

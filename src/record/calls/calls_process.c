@@ -111,6 +111,52 @@ uint64_t calls_process_lost(const struct calls_process *process)
 	return lost;
 }
 
+/* --- what calls cost -------------------------------------------------------------------------- */
+
+uint64_t calls_process_untimed(const struct calls_process *process)
+{
+	uint64_t untimed = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		untimed += process->shared->threads[i].untimed;
+	return untimed;
+}
+
+/* Times must be known: moments are told by them. */
+static uint32_t thin_word(const struct calls_process *process, const struct calls_limits *limits,
+                          const struct calls_thinning *thinning)
+{
+	if (!thinning->shift || calls_clock_instant(process->clock).rate <= 0)
+		return 0;
+	return ring_thin(thinning->shift, limits->nothing ? NR_LEVELS : thinning->level);
+}
+
+uint64_t calls_process_thin(struct calls_process *process, const struct calls_limits *limits,
+                            uint64_t now, bool last)
+{
+	struct calls_look look = {.now = now,
+	                          .cpu = calls_cpu_time(process->pid),
+	                          .share = limits->share,
+	                          .last = last};
+	uint64_t cost = 0;
+
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		struct ring_ends *ring = &process->shared->threads[i];
+
+		if (ring->state == RING_FREE && !process->costs[i].since)
+			continue;
+		look.calls = __atomic_load_n(&ring->calls, __ATOMIC_RELAXED);
+		look.untimed = __atomic_load_n(&ring->untimed, __ATOMIC_RELAXED);
+		cost += calls_thread_look(&process->costs[i], &limits->price, &look);
+		__atomic_store_n(&ring->thin,
+		                 thin_word(process, limits, &process->costs[i].thinning),
+		                 __ATOMIC_RELAXED);
+	}
+	return cost;
+}
+
+/* --- its records ------------------------------------------------------------------------------ */
+
 void calls_process_look(struct calls_process *process)
 {
 	struct ring_process *shared = process->shared;

@@ -8,6 +8,7 @@
 
 #include "record/calls/calls_clock.h"
 #include "record/calls/calls_names.h"
+#include "record/calls/calls_thin.h"
 
 #include <sys/types.h>
 
@@ -31,6 +32,7 @@ struct calls_process {
 	uint64_t heads[RING_MAX_THREADS];
 	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read from it yet */
 	struct calls_sums sums[RING_MAX_THREADS];
+	struct calls_thread_cost costs[RING_MAX_THREADS];
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
@@ -89,6 +91,23 @@ void calls_process_read(struct calls_process *process, uint64_t now, const struc
  * not return end at `now`.
  */
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink);
+
+/* Limits to the cost of calls. */
+struct calls_limits {
+	struct calls_price price;
+	double share; /* of a thread's time; 0: any */
+	bool nothing; /* no call is recorded any more: no moment of it is of use */
+};
+
+/*
+ * Tells each thread which of its calls are to be timed, as far as that is known. Returns what calls
+ * have cost since it was called last, ns, up to a tenth of a second ago unless this is the last
+ * time.
+ */
+uint64_t calls_process_thin(struct calls_process *process, const struct calls_limits *limits,
+                            uint64_t now, bool last);
+/* Returns the calls that were not timed so far. */
+uint64_t calls_process_untimed(const struct calls_process *process);
 
 /* Tells the target which moments are wanted: those of this level or a higher one. */
 void calls_process_want_moments(struct calls_process *process, unsigned floor);

@@ -72,6 +72,12 @@ static void add_times(struct trace_call_sum *to, const struct ring_sum *now,
 	to->polls += now->polls - seen->polls;
 	to->time += ticks_ns(rate, now->ticks - seen->ticks);
 	add_longest(to, ticks_ns(rate, now->longest));
+	to->untimed += now->untimed - seen->untimed;
+	if (!isfinite(now->extra) || !isfinite(now->extra_ticks) || !isfinite(now->extra_squares))
+		return;
+	to->extra += now->extra - seen->extra;
+	to->extra_time += rate * (now->extra_ticks - seen->extra_ticks);
+	to->extra_squares += rate * rate * (now->extra_squares - seen->extra_squares);
 }
 
 static void add_values(struct trace_value_sum *to, const struct ring_values *now,

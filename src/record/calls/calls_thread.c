@@ -391,9 +391,10 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 	for (uint32_t n = nr_open < RING_MAX_OPEN ? nr_open : RING_MAX_OPEN; n > 0; n--) {
 		const struct ring_open *open = &process->shared->open[thread][n - 1];
 		uint32_t region = (uint32_t)__atomic_load_n(&open->region, __ATOMIC_RELAXED);
+		uint64_t enter = __atomic_load_n(&open->enter, __ATOMIC_RELAXED);
 		struct call call = {
-			.enter = calls_clock_ns(process->clock,
-		                                __atomic_load_n(&open->enter, __ATOMIC_RELAXED)),
+			.enter = enter ? calls_clock_ns(process->clock, enter)
+		                       : process->costs[thread].changed,
 			.leave = now,
 			.region = calls_process_region(process, region),
 			.flags = CALL_UNFINISHED,

@@ -252,6 +252,7 @@ static void write_instrument(struct merge *merge)
 
 			to.policy = from->policy;
 			to.lost += from->lost;
+			to.untimed += from->untimed;
 			to.from = start > to.from ? start : to.from;
 			to.to = end < to.to ? end : to.to;
 			any = true;

@@ -33,6 +33,7 @@ static struct visit visit_of(uint32_t region)
 {
 	thread_begin_record(&this_thread, region, 0);
 	this_thread.idle = false;
+	this_thread.weight = 1;
 	return (struct visit){.thread = &this_thread};
 }
 
@@ -195,16 +196,18 @@ static void test_moments(void **state)
 	const uint64_t moment = (uint64_t)1 << RING_MOMENT_SHIFT, margin = 200000;
 
 	(void)state;
-	assert_true(process_wants_times(moment, moment + 1));
+	assert_true(thread_wants_times(&this_thread, moment, moment + 1));
 	process.shared->instants[1] = (struct ring_instant){1000, 4 * moment, 2};
 	process.shared->instant = 1;
 	process.shared->floor = 2;
 	/* Ticks of 2 ns; moment 4 begins at tick 1000. */
-	assert_true(process_wants_times(1000, 1010));
-	assert_true(process_wants_times(1000 + moment / 2 - margin, 1000 + moment / 2));
-	assert_false(process_wants_times(1000 + moment / 2 + margin, 1000 + moment - margin));
-	assert_true(process_wants_times(1000 - moment, 1000 + moment));
-	assert_true(process_wants_times(1000 + 2 * moment, 1000 + 2 * moment));
+	assert_true(thread_wants_times(&this_thread, 1000, 1010));
+	assert_true(
+		thread_wants_times(&this_thread, 1000 + moment / 2 - margin, 1000 + moment / 2));
+	assert_false(thread_wants_times(&this_thread, 1000 + moment / 2 + margin,
+	                                1000 + moment - margin));
+	assert_true(thread_wants_times(&this_thread, 1000 - moment, 1000 + moment));
+	assert_true(thread_wants_times(&this_thread, 1000 + 2 * moment, 1000 + 2 * moment));
 }
 
 int main(void)
