@@ -70,13 +70,21 @@ static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 	return (hash + word) * 0x9e3779b97f4a7c15;
 }
 
+/* Products that do not wait for each other. */
+static inline uint64_t hash_few(uint64_t made, const uint64_t *parts)
+{
+	static_assert(FEW_WORDS == 4, "each word has a factor");
+	uint64_t hash = made * 0x9e3779b97f4a7c15 + parts[0] * 0xbf58476d1ce4e5b9 +
+	                parts[1] * 0x94d049bb133111eb + parts[2] * 0xd6e8feb86659fd93 +
+	                parts[3] * 0xa0761d6478bd642f;
+
+	return (hash ^ hash >> 32) * 0xe7037ed1a0b428db;
+}
+
 static inline uint64_t thread_hash_record(const struct thread *thread)
 {
-	uint64_t hash = hash_word(0, thread->made);
+	uint64_t hash = hash_few(thread->made, thread->parts);
 
-#pragma GCC unroll FEW_WORDS
-	for (size_t i = 0; i < FEW_WORDS; i++)
-		hash = hash_word(hash, thread->parts[i]);
 	for (size_t i = FEW_WORDS; i < thread_part_words(thread); i++)
 		hash = hash_word(hash, thread->parts[i]);
 	return hash;
