@@ -244,8 +244,9 @@ deps-build deps-check deps-lint:
 
 # Below $(PREFIX); share/man has a folder for each section.
 MANUALS   := $(foreach m,$(wildcard man/*.[15]),share/man/man$(subst .,,$(suffix $m))/$(notdir $m))
+MODULES   := $(notdir $(wildcard share/modules/*))
 INSTALLED := bin/adaptrace lib/adaptrace/libadaptrace-mpi.so $(wildcard include/*) \
-             share/bash-completion/completions/adaptrace $(MANUALS)
+             share/bash-completion/completions/adaptrace $(MANUALS) $(MODULES:%=share/adaptrace/modules/%)
 INTO       = "$(DESTDIR)$(PREFIX)"
 
 install: all
@@ -254,9 +255,10 @@ install: all
 	install -D -m 644 src/cli/completion.bash $(INTO)/share/bash-completion/completions/adaptrace
 	for f in $(wildcard include/*); do install -D -m 644 $$f $(INTO)/$$f || exit 1; done
 	for m in $(MANUALS); do install -D -m 644 man/$${m##*/} $(INTO)/$$m || exit 1; done
+	for m in $(MODULES); do install -D -m 755 share/modules/$$m $(INTO)/share/adaptrace/modules/$$m || exit 1; done
 
 uninstall:
-	cd $(INTO) && rm -f $(INSTALLED) && rmdir lib/adaptrace
+	cd $(INTO) && rm -f $(INSTALLED) && rmdir lib/adaptrace share/adaptrace/modules share/adaptrace
 
 clean:
 	rm -rf $(BUILD)

@@ -18,7 +18,7 @@
 #define PIECE     4096 /* a pipe that has room has at least so much */
 #define ALLOWANCE 10   /* lines of a module in a tenth of a second */
 #define MOST_TOLD 10   /* refusals that are reported */
-#define LAST_NS   ((uint64_t)5000000000)
+#define GRACE_NS  ((uint64_t)1000000000)
 
 int sink_open(struct sink *sink, enum lines_form form, uint64_t interval)
 {
@@ -83,20 +83,27 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* A module that has not ended gets SIGTERM, then SIGKILL. */
-static int wait_for(pid_t pid)
+void sink_end_input(struct sink *sink)
 {
-	const uint64_t begun = clock_ns(CLOCK_MONOTONIC);
+	if (!sink->command)
+		return;
+	close_fd(&sink->to);
+	close_fd(&sink->from);
+}
+
+/* A module that has not ended by then gets SIGTERM, and SIGKILL if that does not help. */
+static int wait_for(pid_t pid, uint64_t end)
+{
 	const struct timespec nap = {.tv_nsec = 10000000};
-	uint64_t waited;
 	int status = 0, sent = 0;
+	uint64_t now;
 
 	while (!waitpid(pid, &status, WNOHANG)) {
-		waited = clock_ns(CLOCK_MONOTONIC) - begun;
-		if (sent < 1 && waited > LAST_NS) {
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (sent < 1 && now > end) {
 			kill(pid, SIGTERM);
 			sent = 1;
-		} else if (sent < 2 && waited > LAST_NS + LAST_NS / 5) {
+		} else if (sent < 2 && now > end + GRACE_NS) {
 			kill(pid, SIGKILL);
 			sent = 2;
 		}
@@ -105,22 +112,26 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-bool sink_close(struct sink *sink)
+static void say_end(const struct sink *sink, int status)
+{
+	if (WIFSIGNALED(status))
+		say("module '%s' was killed by signal %d", sink->command, WTERMSIG(status));
+	else if (WEXITSTATUS(status))
+		say("module '%s' ended with status %d", sink->command, WEXITSTATUS(status));
+	if (sink->ignored)
+		say("%llu lines of module '%s' were not carried out",
+		    (unsigned long long)sink->ignored, sink->command);
+}
+
+bool sink_close(struct sink *sink, uint64_t end)
 {
 	int status = 0;
 
 	if (sink->command) {
-		close_fd(&sink->to);
-		close_fd(&sink->from);
+		sink_end_input(sink);
 		if (sink->pid > 0)
-			status = wait_for(sink->pid);
-		if (WIFSIGNALED(status))
-			say("module '%s' was killed by signal %d", sink->command, WTERMSIG(status));
-		else if (WEXITSTATUS(status))
-			say("module '%s' ended with status %d", sink->command, WEXITSTATUS(status));
-		if (sink->ignored)
-			say("%llu lines of module '%s' were not carried out",
-			    (unsigned long long)sink->ignored, sink->command);
+			status = wait_for(sink->pid, end);
+		say_end(sink, status);
 	}
 	lines_fini(&sink->lines);
 	free(sink->pending);

@@ -35,8 +35,13 @@ struct sink {
 /* 0 or -errno. */
 int sink_open(struct sink *sink, enum lines_form form, uint64_t interval);
 int sink_start(struct sink *sink, const char *command, enum lines_form form, uint64_t interval);
-/* Waits some seconds for a module to end. Returns false after reporting that it failed. */
-bool sink_close(struct sink *sink);
+/* Tells a module that there are no more lines. */
+void sink_end_input(struct sink *sink);
+/*
+ * Waits for a module to end until this time of CLOCK_MONOTONIC, then ends it. Returns false after
+ * reporting that it failed.
+ */
+bool sink_close(struct sink *sink, uint64_t end);
 
 /* Makes the next line, or leaves it out if the reader is behind. 0 or -errno. */
 int sink_take(struct sink *sink, struct watched *watched);

@@ -18,8 +18,9 @@
 #include <signal.h>
 #include <string.h>
 
-#define MAX_SINKS 17 /* standard output and modules */
-#define LAST_NS   ((uint64_t)5000000000)
+#define MAX_SINKS 17                      /* standard output and modules */
+#define LAST_NS   ((uint64_t)2000000000)  /* to read the last lines */
+#define MODULE_NS ((uint64_t)10000000000) /* for a module to end then */
 
 enum { OPT_SAMPLES = OPT_OTHERS, OPT_TABLES, OPT_CALLS, OPT_INTERVAL, OPT_ON, OPT_MODULE };
 
@@ -59,10 +60,13 @@ static int open_sinks(struct watch *watch)
 
 static bool close_sinks(struct watch *watch)
 {
+	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + MODULE_NS;
 	bool good = true;
 
 	for (unsigned i = 0; i < watch->nr_sinks; i++)
-		good &= sink_close(&watch->sinks[i]);
+		sink_end_input(&watch->sinks[i]);
+	for (unsigned i = 0; i < watch->nr_sinks; i++)
+		good &= sink_close(&watch->sinks[i], end);
 	return good;
 }
 
