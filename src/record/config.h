@@ -58,8 +58,10 @@ struct record_config {
 	unsigned nr_events;
 	struct event counters[COUNTERS_MAX]; /* read with the samples of event 0 */
 	unsigned nr_counters;
-	double frequency; /* frequency of clocks, Hz; 0: the default */
-	uint64_t period;  /* period of counters; 0: the default */
+	unsigned nr_conditions;
+	const char *conditions[CONFIG_MAX_CONDITIONS]; /* for the program that runs the recorder */
+	double frequency;                              /* frequency of clocks, Hz; 0: the default */
+	uint64_t period;                               /* period of counters; 0: the default */
 	struct stack_options stack;
 	struct calls_options calls;
 	double max_overhead; /* a share; 0: no guard */
@@ -73,8 +75,6 @@ struct record_config {
 	bool user_only;     /* sampling the kernel's side is not permitted */
 	bool in_step;       /* the timers of all CPUs expire together, where that is possible */
 	bool waits;         /* the command is not executed until somebody resumes it */
-	const char *conditions[CONFIG_MAX_CONDITIONS]; /* for the program that runs the recorder */
-	unsigned nr_conditions;
 	bool quiet;
 };
 

@@ -29,18 +29,18 @@ static const struct unit times[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"
 
 static const struct metric {
 	const char *name;
-	enum metric_form form;
 	const struct unit *units;
+	enum metric_form form;
 	bool percent, limit; /* these may be given */
 } metrics[NR_METRICS] = {
-	[METRIC_RATE] = {"rate", FORM_NAME, counts, false, false},
-	[METRIC_SHARE] = {"share", FORM_NAME, counts, true, false},
-	[METRIC_RATIO] = {"ratio", FORM_PAIR, counts, true, false},
-	[METRIC_MPI] = {"mpi", FORM_PLAIN, counts, true, false},
-	[METRIC_TIME] = {"time", FORM_NAME, times, false, false},
-	[METRIC_VALUE] = {"value", FORM_NAME, counts, false, false},
-	[METRIC_RSS] = {"rss", FORM_PLAIN, sizes, false, true},
-	[METRIC_CPU] = {"cpu", FORM_PLAIN, counts, true, true},
+	[METRIC_RATE] = {"rate", counts, FORM_NAME, false, false},
+	[METRIC_SHARE] = {"share", counts, FORM_NAME, true, false},
+	[METRIC_RATIO] = {"ratio", counts, FORM_PAIR, true, false},
+	[METRIC_MPI] = {"mpi", counts, FORM_PLAIN, true, false},
+	[METRIC_TIME] = {"time", times, FORM_NAME, false, false},
+	[METRIC_VALUE] = {"value", counts, FORM_NAME, false, false},
+	[METRIC_RSS] = {"rss", sizes, FORM_PLAIN, false, true},
+	[METRIC_CPU] = {"cpu", counts, FORM_PLAIN, true, true},
 };
 
 const char *metric_name(enum metric_kind metric)
