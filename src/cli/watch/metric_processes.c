@@ -148,20 +148,34 @@ static double cpu_limit(pid_t pid)
 
 /* --- both ------------------------------------------------------------------------------------- */
 
-static void set(struct metric_term *term, pid_t pid, double value)
+void metric_find_limit(struct metric_term *term, pid_t pid)
 {
 	if (term->term->bound_kind == BOUND_LIMIT)
 		term->reading->limit =
 			term->term->metric == METRIC_RSS ? memory_limit(pid) : cpu_limit(pid);
+}
+
+static void set(struct metric_term *term, pid_t pid, double value)
+{
+	metric_find_limit(term, pid);
 	metric_set(term, value);
+}
+
+/* A process that is seen late brings all of its time with it. */
+static double cut_cpus(double cpus)
+{
+	const double most = (double)sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < 0 ? 0 : cpus < most ? cpus : most;
 }
 
 int metric_processes_read(struct metrics *metrics)
 {
 	const struct trace_run *run = trace_run(metrics->trace);
 	const struct usage usage = read_usage(metrics->trace);
-	double cpus;
-	bool known = metric_history_rate(&metrics->cpu, run->end,
+	double cpus = 0;
+	bool known = !metric_clock(metrics->trace) &&
+	             metric_history_rate(&metrics->cpu, run->end,
 	                                 usage.ticks / (double)sysconf(_SC_CLK_TCK), &cpus);
 
 	for (unsigned i = 0; i < metrics->nr_terms; i++) {
@@ -170,7 +184,7 @@ int metric_processes_read(struct metrics *metrics)
 		if (term->term->metric == METRIC_RSS && usage.rss > 0)
 			set(term, run->pid, usage.rss);
 		else if (term->term->metric == METRIC_CPU && known)
-			set(term, run->pid, cpus > 0 ? cpus : 0);
+			set(term, run->pid, cut_cpus(cpus));
 	}
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include "trace/new_calls.h"
 #include "trace/trace.h"
 
+#include <sys/types.h>
+
 #define METRIC_WINDOW_NS ((uint64_t)1000000000)
 #define METRIC_DELAY_NS  ((uint64_t)200000000)
 #define HISTORY_SIZE     32
@@ -71,7 +73,12 @@ void metric_add(struct metric_term *term, double value, bool forget);
 int metric_calls_read(struct metrics *metrics);
 void metric_calls_fini(struct metric_calls *calls);
 
-/* Reads rss and cpu. */
+/* Reads rss, and cpu where no clock is sampled. */
 int metric_processes_read(struct metrics *metrics);
+/* Finds the limit of rss or cpu, if the term compares with it; pid 0: the machine's. */
+void metric_find_limit(struct metric_term *term, pid_t pid);
+
+/* Returns the name of the first event that is a clock; NULL: there is none. */
+const char *metric_clock(const struct trace *trace);
 
 #endif

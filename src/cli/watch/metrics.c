@@ -224,6 +224,28 @@ static double sampled_seconds(const struct metrics *metrics, const char *event)
 	return (double)trace_sampled_time(metrics->trace, number, metrics->from, metrics->to) / 1e9;
 }
 
+const char *metric_clock(const struct trace *trace)
+{
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
+		if (event->unit == TRACE_NS)
+			return trace_string(trace, event->name);
+	return NULL;
+}
+
+/* Sampled time has no gaps where processes come and go. */
+static void read_cpu(const struct metrics *metrics, struct metric_term *to)
+{
+	const char *clock = metric_clock(metrics->trace);
+	const double seconds = clock ? sampled_seconds(metrics, clock) : 0;
+
+	if (seconds <= 0.1)
+		return;
+	metric_find_limit(to, trace_run(metrics->trace)->pid);
+	metric_set(to, weight_of(metrics, clock) / seconds / 1e9);
+}
+
 static void read_term(const struct metrics *metrics, struct metric_term *to)
 {
 	const struct condition_term *term = to->term;
@@ -243,6 +265,9 @@ static void read_term(const struct metrics *metrics, struct metric_term *to)
 		weight = weight_of(metrics, term->other);
 		if (weight > 0)
 			metric_set(to, weight_of(metrics, term->name) / weight);
+		break;
+	case METRIC_CPU:
+		read_cpu(metrics, to);
 		break;
 	default:
 		break;
@@ -264,7 +289,7 @@ static int read_samples(struct metrics *metrics)
 	int err;
 
 	if (!metrics->has[METRIC_RATE] && !metrics->has[METRIC_SHARE] &&
-	    !metrics->has[METRIC_RATIO])
+	    !metrics->has[METRIC_RATIO] && !metrics->has[METRIC_CPU])
 		return 0;
 	err = walk_window(metrics);
 	if (!err && watched_look_up(metrics->watched, true)) {
