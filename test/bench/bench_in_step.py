@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """bench_in_step.py BUILD [RUNS]: what sampling costs programs whose CPUs wait for each other, alone, with
 --in-step=no and with --in-step=yes, medians of RUNS (7) runs of each in turn: threads at a barrier that
-spins, and LAMMPS `rigid` with MPI and with OpenMP where it is installed; as root also with user 65534,
-without privilege, and the threads attached to (-p). At the default rate, and at 10 kHz
-with --max-overhead 0. Works from 2 CPUs on.
+spins, LAMMPS `rigid` with MPI where it is installed, and a stencil with OpenMP; as root also with user 65534,
+without privilege, and the threads attached to (-p). At the default rate, and at 10 kHz with
+--max-overhead 0. Works from 2 CPUs on.
 
 lost       share of the program's speed; beside it what info says: cost.one_cpu_pct / cost.coupled_pct
 apart      the largest difference between the phases of two CPUs in windows of 100 ms, median, from the
@@ -12,8 +12,8 @@ recorder   its CPU time, as a share of one CPU
 
 UNDER='chrt -f 1' runs the programs in real time, for a machine that others use as well. ONLY=NAME runs
 those whose name contains it, SECONDS=S lets the threads at the barrier run so long, and HERTZ=F is instead
-of 10 kHz: where a sample takes half of the period, the program loses nearly all, in step or not. Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses
-otherwise on 2 CPUs."""
+of 10 kHz: where a sample takes half of the period, the program loses nearly all, in step or not.
+Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses otherwise on 2 CPUs."""
 import collections, itertools, json, os, re, shlex, shutil, statistics, subprocess, sys, tempfile, time
 
 build, runs = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get('RUNS', 7))
@@ -38,6 +38,32 @@ Program = collections.namedtuple('Program', 'name command speed each threads use
                                  defaults=(False, 1, [], False))
 
 
+STENCIL = '''
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { N = 4096 }; /* a thread */
+
+int main(int argc, char **argv)
+{
+	double seconds = argc > 1 ? atof(argv[1]) : 1, begin = omp_get_wtime(), now = begin;
+	int size = N * omp_get_max_threads();
+	double *from = calloc(size + 2, sizeof(*from)), *to = calloc(size + 2, sizeof(*to)), *swap;
+	unsigned long steps = 0;
+
+	for (from[0] = to[0] = 1; now < begin + seconds; now = omp_get_wtime())
+		for (int i = 0; i < 64; i++, steps++) {
+#pragma omp parallel for schedule(static)
+			for (int x = 1; x <= size; x++)
+				to[x] = 0.5 * from[x] + 0.25 * (from[x - 1] + from[x + 1]);
+			swap = from, from = to, to = swap;
+		}
+	printf("rate %.3f\\n", steps / (now - begin) / 1000);
+}
+'''
+
+
 def rounds(output):
     return float(re.search(r'^rate (\S+)', output, re.M).group(1))
 
@@ -57,10 +83,11 @@ def programs():
         print('LAMMPS: not here')
         return
     shutil.copytree(example, '.', dirs_exist_ok=True)
+    os.chmod('.', 0o777) # it copies the mode as well
     with open('in.rigid') as file:
-        script = re.sub(r'(?m)^run.*', 'run 10000', file.read())
+        script = re.sub(r'(?m)^run.*', 'run 150000', file.read())
     with open('in.short', 'w') as file:
-        file.write(re.sub(r'(?m)^thermo\t.*', 'thermo 10000', script))
+        file.write(re.sub(r'(?m)^thermo\t.*', 'thermo 150000', script))
     job = ['lmp', '-in', 'in.short', '-log', 'none']
     for ranks in sorted({max(nr_cpus - 1, 2), nr_cpus}):
         if shutil.which('mpirun.openmpi'):
@@ -68,9 +95,19 @@ def programs():
             for rights, user in ('', []), (', unprivileged', unprivileged):
                 yield Program(f'LAMMPS {ranks} ranks{rights}', [*mpirun, *job], loops, user=user)
                 yield Program(f'LAMMPS {ranks} ranks, a recorder each{rights}', [*mpirun, *job], loops, True, user=user)
+
+
+def openmp_programs():
+    """A stencil, as many OpenMP codes have: each step is a parallel loop of some us, and ends at a barrier."""
+    with open('stencil.c', 'w') as file:
+        file.write(STENCIL)
+    if subprocess.run(['cc', '-O2', '-fopenmp', '-o', 'stencil', 'stencil.c', '-lm'], stderr=subprocess.DEVNULL).returncode:
+        print('OpenMP: no compiler here')
+        return
+    for threads in sorted({max(nr_cpus - 1, 2), nr_cpus}):
         for rights, user in ('', []), (', unprivileged', unprivileged):
-            yield Program(f'LAMMPS {ranks} threads{rights}', [*job, '-sf', 'omp', '-pk', 'omp', str(ranks)], loops,
-                          False, ranks, user)
+            yield Program(f'OpenMP stencil {threads} threads{rights}', ['./stencil', seconds], rounds, threads=threads,
+                          user=user)
 
 
 def recorded(program, load, way):
@@ -79,7 +116,7 @@ def recorded(program, load, way):
     if not program.each:
         return [adaptrace, 'record', '-q', '-o', 'a.atr', *options, '--', *program.command]
     at = program.command.index('lmp')
-    return [*program.command[:at], adaptrace, 'record', '-q', '-o', 'a%q{OMPI_COMM_WORLD_RANK}.atr', *options, '--',
+    return [*program.command[:at], adaptrace, 'record', '-q', '-o', 'a%r.atr', *options, '--',
             *program.command[at:]]
 
 
@@ -180,7 +217,7 @@ def report(program, load):
 
 
 print(f'{nr_cpus} CPUs, medians of {runs}')
-for program in programs():
+for program in itertools.chain(programs(), openmp_programs()):
     for load in loads:
         if only in f'{program.name}, {load}':
             report(program, load)
