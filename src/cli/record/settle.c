@@ -66,7 +66,8 @@ static int settle_event(struct record_config *config, unsigned e)
 
 /*
  * Cycles where the machine counts them, as with perf; else the clock of the CPUs. Who asks for a
- * frequency wants a clock.
+ * frequency wants a clock, and only clocks can be in step, which ranks that wait for each other
+ * need.
  */
 static int default_event(struct record_config *config)
 {
@@ -74,7 +75,7 @@ static int default_event(struct record_config *config)
 	struct event cycles;
 	int err;
 
-	if (config->frequency > 0)
+	if (config->frequency > 0 || (config->calls.wanted && !config->period))
 		return record_add_events(config, "cpu-clock");
 	err = event_parse(&cycles, "cycles", why);
 	if (!err)
