@@ -16,8 +16,9 @@ enum call_class {
 	CLASS_ONE_SIDED,
 	CLASS_IO,
 	CLASS_COLLECTIVE,
-	CLASS_OTHER, /* the world, communicators, groups */
-	CLASS_USER,  /* regions, markers and values of adaptrace.h */
+	CLASS_OTHER,  /* the world, communicators, groups */
+	CLASS_OPENMP, /* parallel regions */
+	CLASS_USER,   /* regions, markers and values of adaptrace.h */
 	NR_CALL_CLASSES
 };
 

@@ -1,7 +1,7 @@
 /*
  * The shared memory through which a target passes its calls to the recorder.
  *
- *     header | definitions ring | thread 0: ring | … | thread 0: sums | …
+ *     header | definitions ring | thread 0: ring | … | thread 0: sums | … | sums of teams
  *
  * Every process that makes instrumented calls has one, made by the recorder and sealed at its size,
  * so that nothing the target does can take it away under the recorder's hands. The target asks for
@@ -55,6 +55,8 @@
  * in records mean. A definition is there before the first record that uses it.
  *
  *     RING_REGION    head word | flags | name, NUL, padded
+ *     RING_PARALLEL  head word | address of an OpenMP region: of its outlined function, or of the
+ *                    last byte of the call that forks it | module and offset, NUL, padded
  *     RING_COMM      head word | id of the communicator in the job | flags | numbers of members,
  *                    of the local group and, above bit 32, of the remote one
  *     RING_MEMBERS   head word | first | two members a word: ranks in the world, or UINT32_MAX
@@ -74,10 +76,11 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION  7
-#define RING_VARIABLE "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
-#define RING_KEY_SIZE 32
-#define RING_UNHEARD  "adaptrace-unheard" /* memfd that a process maps after asking in vain */
+#define RING_VERSION         7
+#define RING_VARIABLE        "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
+#define RING_KEY_SIZE        32
+#define RING_OPENMP_VARIABLE "ADAPTRACE_OPENMP"  /* is set where OpenMP regions are wanted */
+#define RING_UNHEARD         "adaptrace-unheard" /* memfd that a process maps after asking in vain */
 
 #define RING_MAX_THREADS      128
 #define RING_LARGE_THREADS    8 /* the first threads of a process have large rings */
@@ -95,6 +98,9 @@
 #define RING_MAX_NAME         255
 #define RING_USER_REGIONS     1024 /* regions below are enum mpi_call */
 #define RING_MAX_REGIONS      (1 << 16)
+#define RING_PARALLELS        (RING_USER_REGIONS + 4096) /* numbers of OpenMP regions begin here */
+#define RING_MAX_PARALLELS    2048
+#define RING_MAX_TEAM_SUMS    4096 /* rows of a process */
 #define RING_MAX_COMMS        (1 << 20)
 #define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
 #define RING_SMALL_SUMS       1024
@@ -118,6 +124,7 @@ enum ring_record {
 	RING_AGAIN,
 	RING_LEFT,
 	RING_REQUESTS,
+	RING_PARALLEL,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
@@ -167,6 +174,24 @@ struct ring_sum {
 };
 static_assert(sizeof(struct ring_sum) == 112, "shared with the target");
 
+/*
+ * A row of the sums of parallel regions: those that one thread forked of one region. Its first two
+ * members are its key, written before the row is counted. Times are ticks. See omp_regions.h for
+ * what they are of.
+ */
+struct ring_team_sum {
+	uint32_t region;
+	uint32_t thread; /* number of the forking thread's ring */
+	uint64_t count, ticks;
+	uint64_t covered; /* time in which regions of any thread ran, counted once, at its end */
+	uint64_t threads; /* of all its teams together */
+	uint64_t most_threads;
+	uint64_t idle;                /* from the end of work to the end of the region */
+	uint64_t barrier, critical;   /* waits */
+	uint64_t work, longest, mean; /* of all threads; of each team its longest and its mean */
+};
+static_assert(sizeof(struct ring_team_sum) == 96, "shared with the target");
+
 struct ring_open {
 	uint64_t enter;  /* ticks; 0: its time was not read */
 	uint64_t region; /* below bit 32 */
@@ -215,6 +240,8 @@ struct ring_process {
 	 */
 	uint32_t floor, instant;
 	struct ring_instant instants[2];
+	uint32_t nr_team_sums; /* rows that are in use */
+	uint64_t loaded;       /* when the process loaded the library, RING_CLOCK_MONOTONIC */
 	struct ring_ends definitions;
 	struct ring_ends threads[RING_MAX_THREADS];
 	struct ring_open open[RING_MAX_THREADS][RING_MAX_OPEN];
@@ -274,9 +301,15 @@ static inline size_t ring_sums_offset(unsigned thread)
 	return ring_offset(RING_MAX_THREADS) + rows * sizeof(struct ring_sum);
 }
 
-static inline size_t ring_memory_size(void)
+/* Returns where the sums of parallel regions begin, in bytes from the start of the memory. */
+static inline size_t ring_team_sums_offset(void)
 {
 	return ring_sums_offset(RING_MAX_THREADS);
+}
+
+static inline size_t ring_memory_size(void)
+{
+	return ring_team_sums_offset() + RING_MAX_TEAM_SUMS * sizeof(struct ring_team_sum);
 }
 
 /* The first word of a record: its size in words, this one included, and what it is about. */

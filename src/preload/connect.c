@@ -1,5 +1,6 @@
 /* How a process meets the recorder, and what a fork undoes. */
 #include "preload/comms.h"
+#include "preload/omp_regions.h"
 #include "preload/region_names.h"
 #include "preload/requests.h"
 
@@ -186,6 +187,9 @@ static struct ring_process *meet_recorder(const char *name_and_key)
 	return shared;
 }
 
+/* When this process began. */
+static uint64_t loaded;
+
 /* --- beginning and forking -------------------------------------------------------------------- */
 
 /* The rings stay the parent's. A child that makes calls gets its own. */
@@ -194,6 +198,7 @@ static void forked(void)
 	struct ring_process *shared = process.met;
 
 	pthread_mutex_init(&process.lock, NULL);
+	loaded = ring_ticks(RING_CLOCK_MONOTONIC);
 	if (!process.starting)
 		return;
 	this_thread.inside = INSIDE_OWN;
@@ -205,6 +210,7 @@ static void forked(void)
 	comm_forked();
 	requests_forked();
 	regions_forked();
+	omp_forked();
 	thread_stop(&this_thread);
 	memset(&this_thread, 0, sizeof(this_thread));
 }
@@ -275,6 +281,7 @@ __attribute__((constructor)) static void keep_recorder(void)
 
 	if (told && strlen(told) < sizeof(recorder))
 		memcpy(recorder, told, strlen(told) + 1);
+	loaded = ring_ticks(RING_CLOCK_MONOTONIC);
 }
 
 __attribute__((constructor)) static void hear_of_forks(void)
@@ -296,6 +303,7 @@ static void connect_process(void)
 		process.ahead = shared->ahead;
 		process.next_request += !process.next_request;
 		shared->pid = (uint32_t)getpid();
+		shared->loaded = loaded;
 		madvise(&process, offsetof(struct process, met), MADV_WIPEONFORK);
 		__atomic_store_n(&process.shared, shared, __ATOMIC_RELEASE);
 		/* Pairs with is_child(): who sees that sees what shared is as well. */

@@ -28,9 +28,10 @@ struct stack_options {
 	bool max_given, engine_given; /* given on the command line */
 };
 
-/* MPI calls and user regions. */
+/* MPI calls, OpenMP regions and user regions. */
 struct calls_options {
 	bool wanted;
+	bool mpi, openmp; /* --mpi, --openmp */
 	bool tuned;   /* an option for calls was given */
 	double share; /* share of the budget, 0 … 1 */
 	enum trace_policy policy;

@@ -219,7 +219,8 @@ static char **calls_wanted_environment(struct session *s, char **own)
 		return NULL;
 	}
 	s->calls = calls_open();
-	return s->calls ? calls_environment(s->calls, own, library, path) : NULL;
+	return s->calls ? calls_environment(s->calls, own, library, path, s->config->calls.openmp)
+	                : NULL;
 }
 
 /* Forks the target, in an environment that brings it to us where its calls are wanted. */

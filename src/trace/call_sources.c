@@ -3,6 +3,7 @@
 const struct call_source call_sources[NR_CALL_SOURCES] = {
 	[CALLS_MPI] = {"MPI", PARADIGM_MPI},
 	[CALLS_USER] = {"user", PARADIGM_USER},
+	[CALLS_OPENMP] = {"OpenMP", PARADIGM_OPENMP},
 };
 
 #define MPI(word, class, role)                                           \
@@ -23,6 +24,7 @@ static const struct region_traits traits[NR_TRACE_REGION_CLASSES + 1] = {
 	[TRACE_USER_REGION] = USER("region", AROUND, CODE),
 	[TRACE_MARKER] = USER("marker", MARKER, FUNCTION),
 	[TRACE_VALUE] = USER("value", VALUE, FUNCTION),
+	[TRACE_PARALLEL] = {"parallel", CALLS_OPENMP, CLASS_OPENMP, REGION_AROUND, ROLE_PARALLEL},
 	[NR_TRACE_REGION_CLASSES] = USER("unknown", LEAF, FUNCTION),
 };
 

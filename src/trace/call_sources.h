@@ -9,10 +9,10 @@
 #include "trace/format.h"
 
 /* src/record/calls/call_libraries.c has the library of each source. */
-enum call_source_number { CALLS_MPI, CALLS_USER, NR_CALL_SOURCES };
+enum call_source_number { CALLS_MPI, CALLS_USER, CALLS_OPENMP, NR_CALL_SOURCES };
 
 /* OTF2_Paradigm. The numbers are OTF2's, which is not always installed. */
-enum call_paradigm { PARADIGM_USER = 1, PARADIGM_MPI = 4 };
+enum call_paradigm { PARADIGM_USER = 1, PARADIGM_OPENMP = 3, PARADIGM_MPI = 4 };
 
 struct call_source {
 	const char *name;
@@ -31,6 +31,7 @@ enum region_type {
 enum region_role {
 	ROLE_FUNCTION = 1,
 	ROLE_CODE = 4,
+	ROLE_PARALLEL = 9,
 	ROLE_COLLECTIVE = 26, /* COLL_OTHER; the name of the region says more */
 	ROLE_FILE_IO = 27,
 	ROLE_POINT_TO_POINT = 28,

@@ -49,6 +49,7 @@ enum trace_section {
 	TRACE_ACTIONS,      /* struct trace_action, ascending by time; may be missing */
 	TRACE_GAPS,         /* struct trace_gap, for each event ascending; may be missing */
 	TRACE_CONDITIONS = 26, /* struct trace_condition, ascending by time; may be missing */
+	TRACE_OPENMP = 28,     /* struct trace_openmp, one for each key; may be missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -293,9 +294,10 @@ enum trace_region_class {
 	TRACE_MPI_COLLECTIVE,
 	TRACE_MPI_ONE_SIDED,
 	TRACE_MPI_IO,
-	TRACE_USER_REGION, /* the rest: what the program itself marks */
+	TRACE_USER_REGION, /* what the program itself marks */
 	TRACE_MARKER,
 	TRACE_VALUE,
+	TRACE_PARALLEL, /* a parallel region of OpenMP */
 	NR_TRACE_REGION_CLASSES
 };
 
@@ -394,6 +396,25 @@ struct trace_call_sum {
 	double extra, extra_time, extra_squares;
 };
 static_assert(sizeof(struct trace_call_sum) == 120, "fixed by the format");
+
+/*
+ * Exact sums of one region of class TRACE_PARALLEL, of the calls that one thread forked. Waits and
+ * work are those of all threads of its teams. The sums over all rows are valid whether calls are
+ * stored or not.
+ */
+struct trace_openmp {
+	uint32_t thread, region;
+	uint32_t module, offset; /* frame of its code; module 0: not known */
+	uint64_t count, time;
+	uint64_t covered;  /* ns in which regions of its process ran, counted once */
+	uint64_t from, to; /* of its process: its start, and up to when these are its sums */
+	uint64_t threads;  /* of all teams together */
+	uint64_t most_threads;
+	uint64_t idle; /* ns from the end of a thread's work to the end of the region */
+	uint64_t barrier_wait, critical_wait;   /* ns */
+	uint64_t work, longest_work, mean_work; /* ns: of all threads; sums over the teams */
+};
+static_assert(sizeof(struct trace_openmp) == 120, "fixed by the format");
 
 enum trace_policy {
 	TRACE_POLICY_ALL,

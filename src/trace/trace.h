@@ -81,6 +81,7 @@ uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t 
 /* "pause", or of a mark or condition its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
+const struct trace_openmp *trace_openmp(const struct trace *trace, uint32_t index);
 
 /* Whether the command begins with what was sampled instead of one, in brackets. */
 bool trace_names_scope(const struct trace_run *run);

@@ -30,6 +30,11 @@ const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t 
 	return section_entry(&trace->sections[TRACE_CALL_SUMS], index);
 }
 
+const struct trace_openmp *trace_openmp(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_OPENMP], index);
+}
+
 int32_t trace_member(const struct trace *trace, uint32_t comm, int32_t rank, bool remote)
 {
 	const struct trace_comm *entry = trace_comm(trace, comm);

@@ -16,7 +16,7 @@ taken() {
 	one_complaint said "'none.atr'" || fail "report $* said: $(cat said)"
 }
 
-for view in --mpi --per-rank --iterations --fold '--annotate f'; do
+for view in --mpi --per-rank --iterations --fold --openmp '--annotate f'; do
 	refused "views by themselves" $view --tree
 	refused "views by themselves" $view --per-thread
 	refused "^adaptrace: --sort is not for ${view% f}, but for the table of functions, --per-thread, --tree, --callers and --callees; ${view% f} takes .*--limit" $view --sort symbol
@@ -24,8 +24,8 @@ for view in --mpi --per-rank --iterations --fold '--annotate f'; do
 	taken $view --limit 5 --json
 	taken $view --no-inline --time 0,1 -e cpu-clock
 done
-refused "--mpi, --per-rank, --iterations, --fold and --annotate are views by themselves" --mpi --per-rank
-for view in --mpi --per-rank; do
+refused "--mpi, --per-rank, --iterations, --fold, --openmp and --annotate are views by themselves" --mpi --per-rank
+for view in --mpi --per-rank --openmp; do
 	refused "--only is not for $view, but for the table of functions, --per-thread, --tree, --callers, --callees, --iterations, --fold and --annotate; $view takes --limit$" $view --only comm=x
 done
 refused "--max-depth is not for the table of functions, but for" --max-depth 2
@@ -46,7 +46,7 @@ refused "--limit is not for --tree, but for" --per-thread --tree --limit 3
 for share in '' 0 -1 101 nan 1x; do
 	refused "impossible share '$share'; --percent-limit takes" --percent-limit "$share"
 done
-for view in --mpi --per-rank --iterations --fold '--annotate main'; do
+for view in --mpi --per-rank --iterations --fold --openmp '--annotate main'; do
 	refused "--percent-limit is not for ${view% main}, but for" --percent-limit 1% $view
 done
 refused "--svg is not for --iterations, but for --fold; --iterations takes --only and --limit$" --iterations --svg

@@ -31,6 +31,7 @@ enum {
 	OPT_UNWINDER,
 	OPT_CGROUP,
 	OPT_MPI,
+	OPT_OPENMP,
 	OPT_SHARE,
 	OPT_POLICY,
 	OPT_WAIT,
@@ -78,8 +79,10 @@ static const struct argp_option argp_options[] = {
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
 	{"mpi", OPT_MPI, NULL, 0, "record MPI calls and the regions of adaptrace.h, too", 0},
+	{"openmp", OPT_OPENMP, NULL, 0,
+         "record parallel regions of OpenMP, too: time, waits and imbalance", 0},
 	{"calls", OPT_CALLS, "WHICH", 0,
-         "with --mpi: record only on, off, mpi, regions or a class at first (on)", 0},
+         "with --mpi: record only on, off, mpi, openmp, regions or a class at first (on)", 0},
 	{"events-share", OPT_SHARE, "PERCENT", 0,
          "share of the memory that calls of --mpi keep once it is full (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
@@ -305,7 +308,10 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 {
 	switch (key) {
 	case OPT_MPI:
-		calls->wanted = true;
+		calls->wanted = calls->mpi = true;
+		return 0;
+	case OPT_OPENMP:
+		calls->wanted = calls->openmp = true;
 		return 0;
 	case OPT_CALLS:
 		if (call_classes_parse(arg, &calls->classes))

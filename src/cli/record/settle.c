@@ -6,6 +6,7 @@
 #include "record/period.h"
 #include "record/memory_room.h"
 #include "cli/say.h"
+#include "hmb/call.h"
 #include "base/new_file.h"
 #include "perf/machine/machine.h"
 #include "perf/machine/permission.h"
@@ -255,7 +256,11 @@ static int settle_calls(const struct record_config *config)
 	if (!config->calls.wanted)
 		return 0;
 	advice = memory_room_for_calls();
-	return say_advice("cannot record with --mpi: ", &advice) ? -EFBIG : 0;
+	return say_advice(config->calls.mpi ? "cannot record with --mpi: "
+	                                    : "cannot record with --openmp: ",
+	                  &advice)
+	               ? -EFBIG
+	               : 0;
 }
 
 /* Rejects combinations of options that contradict each other or have no effect. */
@@ -273,12 +278,13 @@ static int settle_combination(const struct record_config *config)
 	         "seconds by adaptrace record timeout 10 COMMAND"},
 		{config->calls.tuned && !config->calls.wanted,
 	         "--calls, --events-share, --events-policy, --events-wait and --polls are for "
-	         "--mpi"},
+	         "--mpi and --openmp"},
 		{config->waits && !config->command, "--pause-at is for a command"},
 		{config->calls.wanted && running,
-	         "--mpi works from a program's start: it excludes -p, -a, -C and --cgroup"},
+	         "--mpi or --openmp, which works from a program's start, excludes -p, -a, -C and "
+	         "--cgroup"},
 		{config->calls.wanted && config->delay,
-	         "--mpi works from a program's start: it excludes --delay"},
+	         "--mpi or --openmp, which works from a program's start, excludes --delay"},
 		{config->wide && config->nr_attach, "-p and -a, -C or --cgroup exclude each other"},
 		{config->frequency > 0 && config->period,
 	         "-F and -c exclude each other; for one event write EVENT:freq=HZ or "
@@ -299,6 +305,13 @@ static int settle_combination(const struct record_config *config)
 	return 0;
 }
 
+/* Of an MPI program that is recorded with --openmp alone there are sums of MPI calls. */
+static void settle_classes(struct calls_options *calls)
+{
+	if (!calls->mpi && calls->classes == UINT32_MAX)
+		calls->classes = 1U << CLASS_OPENMP | 1U << CLASS_USER;
+}
+
 /* The habit of perf record -p PID sleep 10. */
 static void settle_until(struct record_config *config)
 {
@@ -311,6 +324,7 @@ static void settle_until(struct record_config *config)
 int record_settle(struct record_config *config)
 {
 	settle_until(config);
+	settle_classes(&config->calls);
 	if (settle_proc() || settle_combination(config) || settle_wide(config) ||
 	    settle_output(config) || settle_calls(config))
 		return -EINVAL;

@@ -135,6 +135,18 @@ static void warn_of_cut_stacks(const struct notice *n)
 	say_cut_stacks(n->run);
 }
 
+static void warn_of_no_calls(const struct record_config *config, const struct notice *n)
+{
+	(void)n;
+	say("%s recorded no call: the program uses neither %s nor adaptrace.h, is statically "
+	    "linked or setuid, or has a network of its own, as in a container: then start "
+	    "adaptrace in there",
+	    config->calls.mpi ? "--mpi" : "--openmp",
+	    !config->calls.openmp ? "MPI"
+	    : config->calls.mpi   ? "MPI, OpenMP"
+	                          : "OpenMP");
+}
+
 const struct notice_words *record_warning(enum notice_topic topic)
 {
 	static const struct notice_words words[NR_NOTICES] = {
@@ -148,10 +160,7 @@ const struct notice_words *record_warning(enum notice_topic topic)
 			{"a trace has room for 65535 communicators, with 4 "
 	                 "million members together: messages in others are between "
 	                 "unknown ranks, and missing in OTF2"},
-		[NOTICE_NO_CALLS] =
-			{"--mpi recorded no call: the program uses neither MPI nor "
-	                 "adaptrace.h, is statically linked or setuid, or has a network of "
-	                 "its own, as in a container: then start adaptrace in there"},
+		[NOTICE_NO_CALLS] = {.say_for = warn_of_no_calls},
 		[NOTICE_COUNTER] = {.say = warn_of_counter},
 		[NOTICE_DELAYED] = {.say_for = warn_of_delay},
 		[NOTICE_SILENT] = {.say = warn_of_silence},

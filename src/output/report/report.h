@@ -48,6 +48,9 @@ int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query
 int report_iterations_text(FILE *to, const struct trace *trace, const char *name,
                            const struct report_options *options);
 int report_iterations_json(FILE *to, const struct trace *trace, const struct view_query *query);
+int report_openmp_text(FILE *to, const struct trace *trace, const char *name,
+                       const struct report_options *options);
+int report_openmp_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
 /*
  * Print the inside of a loop's iterations; -ENODATA: there is no such loop, or no sample in it. The

@@ -91,6 +91,13 @@ static const struct view views[] = {
          .svg = report_fold_svg,
          .nothing = "has no such loop, or no samples in its iterations; adaptrace report "
                     "--iterations lists the loops"},
+	{.option = "openmp",
+         .what = "parallel regions of OpenMP: time, idle time, waits and imbalance",
+         .alone = true,
+         .takes = VIEW_LIMIT,
+         .text = report_openmp_text,
+         .json = report_openmp_json,
+         .nothing = "contains no parallel regions; adaptrace record --openmp records them"},
 	{.option = "annotate",
          .argument = "NAME",
          .what = "a function's hot lines and instructions",

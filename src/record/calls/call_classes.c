@@ -15,7 +15,8 @@ int call_classes_parse(const char *text, uint32_t *classes)
 	} names[] = {
 		{"on", ALL},
 		{"off", 0},
-		{"mpi", ALL & ~(1U << CLASS_USER)},
+		{"mpi", ALL & ~(1U << CLASS_USER | 1U << CLASS_OPENMP)},
+		{"openmp", 1U << CLASS_OPENMP},
 		{"regions", 1U << CLASS_USER},
 		{"point-to-point", 1U << CLASS_POINT_TO_POINT},
 		{"one-sided", 1U << CLASS_ONE_SIDED},

@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-#define CALL_CLASSES_WAY_OUT \
-	"try on, off, mpi, regions, point-to-point, one-sided, io, collective or management"
+#define CALL_CLASSES_WAY_OUT                                                               \
+	"try on, off, mpi, openmp, regions, point-to-point, one-sided, io, collective or " \
+	"management"
 
 /* Sets a bit for each enum call_class that the text names. Returns 0 or -EINVAL. */
 int call_classes_parse(const char *text, uint32_t *classes);

@@ -11,8 +11,10 @@ static const struct fixed_region mpi_calls[NR_MPI_CALLS] = {
 
 const struct call_library call_libraries[NR_CALL_SOURCES] = {
 	[CALLS_MPI] = {"libadaptrace-mpi.so", "LD_PRELOAD", 0, NR_MPI_CALLS, mpi_calls},
-	[CALLS_USER] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_USER_REGIONS, RING_MAX_REGIONS,
-                        .named = TRACE_USER_REGION},
+	[CALLS_USER] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_USER_REGIONS,
+                        RING_PARALLELS - RING_USER_REGIONS, .named = TRACE_USER_REGION},
+	[CALLS_OPENMP] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_PARALLELS, RING_MAX_PARALLELS,
+                          .named = TRACE_PARALLEL},
 };
 
 const struct call_library *call_library_of(uint32_t number)

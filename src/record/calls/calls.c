@@ -95,9 +95,10 @@ void calls_close(struct calls *calls)
 	free(calls);
 }
 
-char **calls_environment(const struct calls *calls, char **environment,
-                         const struct call_library *library, const char *path)
+char **calls_environment(struct calls *calls, char **environment,
+                         const struct call_library *library, const char *path, bool openmp)
 {
+	calls->socket.openmp = openmp;
 	return calls_socket_environment(&calls->socket, environment, library, path);
 }
 

@@ -18,6 +18,7 @@ void calls_names_fini(struct calls_names *names)
 	map64_fini(&names->regions);
 	map64_fini(&names->comms);
 	map64_fini(&names->sums);
+	map64_fini(&names->openmp);
 }
 
 uint32_t calls_names_fixed(struct calls_names *names, uint32_t number)
@@ -122,4 +123,18 @@ struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t threa
 	if (index == UINT32_MAX)
 		index = find_sum(names, thread, region, 0, CALL_NO_PEER);
 	return tables_call_sum(names->tables, index);
+}
+
+uint32_t calls_names_openmp(struct calls_names *names, uint32_t thread, uint32_t region)
+{
+	const struct trace_openmp sum = {.thread = thread, .region = region};
+	uint64_t key = (uint64_t)thread << 32 | region;
+	uint32_t index = map64_get(&names->openmp, key);
+
+	if (index != UINT32_MAX)
+		return index;
+	index = tables_add_openmp(names->tables, &sum);
+	if (index != UINT32_MAX)
+		map64_add(&names->openmp, key, index);
+	return index;
 }

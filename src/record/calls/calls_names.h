@@ -16,6 +16,7 @@ struct calls_names {
 	uint32_t fixed[RING_USER_REGIONS]; /* regions; NO_ENTRY: not used yet */
 	struct map64 regions, comms;       /* entries by content */
 	struct map64 sums;                 /* entries by their keys */
+	struct map64 openmp;               /* sums of OpenMP regions by their keys */
 	uint64_t nr_summed;                /* calls in all sums */
 	uint32_t nr_alike;  /* last number given to a slot's calls; see struct call */
 	bool refused_comms; /* a communicator found no room */
@@ -44,5 +45,7 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
  */
 struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t thread, uint32_t region,
                                        uint32_t comm, int32_t peer);
+/* Returns the number of the sum of an OpenMP region that a thread forks; NO_ENTRY: no room. */
+uint32_t calls_names_openmp(struct calls_names *names, uint32_t thread, uint32_t region);
 
 #endif

@@ -1,6 +1,7 @@
 #include "record/calls/calls_process.h"
 
 #include "record/calls/call_libraries.h"
+#include "record/calls/calls_openmp.h"
 #include "record/calls/calls_ring.h"
 #include "record/calls/calls_sums.h"
 #include "record/calls/calls_thread.h"
@@ -77,6 +78,7 @@ void calls_process_free(struct calls_process *process)
 		free(process->threads[i]);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		free(process->sums[i].seen);
+	free(process->openmp.teams);
 	free(process->coming.members);
 	free(process->regions);
 	free(process->comms);
@@ -218,6 +220,20 @@ static bool define_region(struct calls_process *process, uint64_t *record, size_
 	return true;
 }
 
+static bool define_parallel(struct calls_process *process, uint64_t *record, size_t nr)
+{
+	uint32_t number = ring_head_number(record[0]), i = number - RING_PARALLELS;
+	const char *name = name_in(record, 2, nr);
+
+	number -= RING_USER_REGIONS;
+	if (nr < 3 || i >= RING_MAX_PARALLELS ||
+	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
+		return false;
+	process->openmp.addresses[i] = record[1];
+	process->regions[number] = calls_names_region(process->names, name, TRACE_PARALLEL);
+	return true;
+}
+
 /* No members are expected any more. */
 static void forget_coming(struct calls_process *process)
 {
@@ -341,6 +357,8 @@ static bool define(struct calls_process *process, uint64_t *record, size_t nr)
 	switch (ring_head_record(record[0])) {
 	case RING_REGION:
 		return define_region(process, record, nr);
+	case RING_PARALLEL:
+		return define_parallel(process, record, nr);
 	case RING_COMM:
 		return define_comm(process, record, nr);
 	case RING_MEMBERS:
@@ -383,6 +401,7 @@ void calls_process_sum(struct calls_process *process, uint64_t now, const struct
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
 			calls_sums_read(process, i, now, sink);
+	calls_openmp_read(process, now, sink);
 }
 
 void calls_process_end(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
@@ -390,6 +409,7 @@ void calls_process_end(struct calls_process *process, uint64_t now, const struct
 	struct trace_process *entry;
 
 	calls_process_read(process, now, sink);
+	calls_openmp_read(process, now, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
 			calls_thread_end(process, i, now, sink);

@@ -19,6 +19,16 @@ struct calls_sums {
 	uint32_t thread; /* of the trace, + 1; 0: unknown */
 };
 
+/* OpenMP regions of a process. */
+struct calls_openmp {
+	uint64_t addresses[RING_MAX_PARALLELS]; /* by number; 0: not defined */
+	struct calls_team {
+		struct ring_team_sum seen; /* the row as it was read last */
+		uint32_t to;               /* where it is in the trace, + 1; 0: nowhere so far */
+	} * teams;
+	uint32_t nr;
+};
+
 struct calls_process {
 	pid_t pid;
 	int pidfd;
@@ -33,6 +43,7 @@ struct calls_process {
 	struct calls_thread *threads[RING_MAX_THREADS]; /* NULL: nothing was read from it yet */
 	struct calls_sums sums[RING_MAX_THREADS];
 	struct calls_thread_cost costs[RING_MAX_THREADS];
+	struct calls_openmp openmp;
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
@@ -67,6 +78,8 @@ struct calls_sink {
 	 * are wanted.
 	 */
 	uint32_t (*thread)(void *arg, struct calls_process *process, pid_t tid, uint64_t time);
+	/* Returns the frame of an address of the process, or FRAME_UNKNOWN. NULL: all are. */
+	uint64_t (*frame)(void *arg, struct calls_process *process, uint64_t address);
 	/* A run ends before the next multiple of 1 << moment_shift ns; 0: anywhere. */
 	unsigned moment_shift;
 };

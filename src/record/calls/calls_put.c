@@ -58,6 +58,14 @@ static uint32_t thread_of_sums(void *arg, struct calls_process *process, pid_t t
 	return find_thread(arg, process, tid, time);
 }
 
+static uint64_t frame_of(void *arg, struct calls_process *process, uint64_t address)
+{
+	struct calls_put *put = arg;
+	struct task *task = tasks_of_claim(put->config.tasks, process->pid, process->pid);
+
+	return task ? space_frame(task->process->space, address) : FRAME_UNKNOWN;
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
@@ -117,7 +125,7 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 	bool moments = config->policy == TRACE_POLICY_TIME;
 
 	*put = (struct calls_put){
-		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums,
+		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums, frame_of,
 	                 moments ? RING_MOMENT_SHIFT : 0},
 		.config = *config,
 		.stored_thread = NO_THREAD,

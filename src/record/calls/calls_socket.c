@@ -107,23 +107,26 @@ char **calls_socket_environment(const struct calls_socket *s, char **environment
 	const char *variable = library->variable, *already = find_variable(environment, variable);
 	size_t size = strlen(variable) + sizeof("=:") + strlen(path) +
 	              (already ? strlen(already) : 0) + sizeof(RING_VARIABLE "=:") +
-	              2 * RING_KEY_SIZE;
+	              2 * RING_KEY_SIZE + sizeof(RING_OPENMP_VARIABLE "=1");
 	size_t nr = 0, kept = 0;
 	char **variables, *text;
 
 	while (environment[nr])
 		nr++;
-	variables = malloc((nr + 3) * sizeof(*variables) + size);
+	variables = malloc((nr + 4) * sizeof(*variables) + size);
 	if (!variables)
 		return NULL;
 	for (size_t i = 0; i < nr; i++)
 		if (!is_variable(environment[i], variable) &&
-		    !is_variable(environment[i], RING_VARIABLE))
+		    !is_variable(environment[i], RING_VARIABLE) &&
+		    !is_variable(environment[i], RING_OPENMP_VARIABLE))
 			variables[kept++] = environment[i];
-	text = variables[kept++] = (char *)&variables[nr + 3];
+	text = variables[kept++] = (char *)&variables[nr + 4];
 	text += print_preload(text, variable, already, path) + 1;
 	variables[kept++] = text;
-	sprintf(text, RING_VARIABLE "=%s:%s", s->name, s->key);
+	text += sprintf(text, RING_VARIABLE "=%s:%s", s->name, s->key) + 1;
+	if (s->openmp)
+		variables[kept++] = strcpy(text, RING_OPENMP_VARIABLE "=1");
 	variables[kept] = NULL;
 	return variables;
 }

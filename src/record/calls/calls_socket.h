@@ -16,6 +16,7 @@ struct calls_socket {
 	int fd;                       /* readable while a request waits; -1: not open */
 	char name[RING_KEY_SIZE + 1]; /* abstract, without the leading NUL */
 	char key[RING_KEY_SIZE + 1];
+	bool openmp; /* targets are told that OpenMP regions are wanted */
 };
 
 /* The sender of a request. */

@@ -21,9 +21,8 @@ static struct ring_sum copy_row(const struct ring_sum *row)
 	return copy.row;
 }
 
-/* Returns the trace's thread + 1; 0: it is unknown so far. */
-static uint32_t find_thread(struct calls_process *process, unsigned thread, uint64_t now,
-                            const struct calls_sink *sink)
+uint32_t calls_sums_thread(struct calls_process *process, unsigned thread, uint64_t now,
+                           const struct calls_sink *sink)
 {
 	struct calls_sums *sums = &process->sums[thread];
 
@@ -184,7 +183,8 @@ static void read_rows(struct calls_process *process, unsigned thread, uint64_t n
 	for (uint32_t i = 0; i < nr; i++) {
 		struct ring_sum row = copy_row(&rows_of(process, thread)[i]);
 
-		if (has_changed(&row, &sums->seen[i]) && find_thread(process, thread, now, sink))
+		if (has_changed(&row, &sums->seen[i]) &&
+		    calls_sums_thread(process, thread, now, sink))
 			read_row(process, sums->thread - 1, last, &row, &sums->seen[i]);
 	}
 }
@@ -198,7 +198,7 @@ void calls_sums_read(struct calls_process *process, unsigned thread, uint64_t no
 void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, uint32_t region,
                                uint64_t duration, const struct calls_sink *sink)
 {
-	uint32_t found = find_thread(process, thread, process->since, sink);
+	uint32_t found = calls_sums_thread(process, thread, process->since, sink);
 	struct trace_call_sum *to =
 		found ? calls_names_sum(process->names, found - 1, region, 0, CALL_NO_PEER) : NULL;
 

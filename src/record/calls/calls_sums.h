@@ -15,6 +15,9 @@ void calls_sums_read(struct calls_process *process, unsigned thread, uint64_t no
 /* Adds a call that did not return; region is the trace's. */
 void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, uint32_t region,
                                uint64_t duration, const struct calls_sink *sink);
+/* Returns the trace's thread + 1 of a ring; 0: it is unknown so far. */
+uint32_t calls_sums_thread(struct calls_process *process, unsigned thread, uint64_t now,
+                           const struct calls_sink *sink);
 /* Reads the last sums of a thread, whose memory may be another thread's from now on. */
 void calls_sums_end(struct calls_process *process, unsigned thread, uint64_t now,
                     const struct calls_sink *sink);

@@ -1,5 +1,6 @@
 #include "record/calls/calls_thread.h"
 
+#include "record/calls/calls_openmp.h"
 #include "record/calls/calls_ring.h"
 #include "record/calls/calls_sums.h"
 #include "hmb/call_run.h"
@@ -407,6 +408,7 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 		calls_sums_add_unfinished(process, thread, call.region, now - call.enter, sink);
 	}
 	ring->nr_open = 0;
+	calls_openmp_end(process, thread, now, sink);
 	calls_sums_end(process, thread, now, sink);
 }
 

@@ -4,7 +4,7 @@
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
  *     regions | communicators | members | processes | owners | instruments | counters | sums of
- *     calls | actions | gaps | conditions | arena
+ *     calls | actions | gaps | conditions | OpenMP | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -37,6 +37,7 @@
 #define TABLES_MAX_ACTIONS    (1 << 16)
 #define TABLES_MAX_GAPS       (1 << 16)
 #define TABLES_MAX_CONDITIONS (1 << 14)
+#define TABLES_MAX_OPENMP     (1 << 15)
 
 struct tables;
 
@@ -161,7 +162,10 @@ uint32_t tables_add_process(struct tables *tables, const struct trace_process *p
 uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
 /* Keeps the slot of the sum's thread, even if nothing of it is stored. */
 uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum);
+/* The same for sums of OpenMP regions. */
+uint32_t tables_add_openmp(struct tables *tables, const struct trace_openmp *sum);
 /* NULL: there is no such entry. */
+struct trace_openmp *tables_openmp(const struct tables *tables, uint32_t sum);
 struct trace_region *tables_region(const struct tables *tables, uint32_t region);
 struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);

@@ -75,6 +75,18 @@ uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum 
 	return add_copy(tables, TRACE_CALL_SUMS, sum);
 }
 
+uint32_t tables_add_openmp(struct tables *tables, const struct trace_openmp *sum)
+{
+	if (sum->thread < TABLES_MAX_THREADS)
+		tables->threads.states[sum->thread].summed = true;
+	return add_copy(tables, TRACE_OPENMP, sum);
+}
+
+struct trace_openmp *tables_openmp(const struct tables *tables, uint32_t sum)
+{
+	return table_entry_at(tables, TRACE_OPENMP, sum);
+}
+
 struct trace_region *tables_region(const struct tables *tables, uint32_t region)
 {
 	return table_entry_at(tables, TRACE_REGIONS, region);

@@ -1,5 +1,6 @@
 #include "trace/write/trace_write.h"
 #include "trace/write/live_bins.h"
+#include "trace/write/region_names.h"
 #include "trace/write/trace_symbols.h"
 #include "base/new_file.h"
 #include "trace/trace.h"
@@ -18,6 +19,7 @@ struct writer {
 	struct tables *tables;
 	struct live_bins live;
 	struct trace_names names;
+	struct trace_region *regions; /* NULL: those of the tables */
 	struct trace_run run;
 	struct trace_event events[TABLES_MAX_EVENTS];
 	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
@@ -84,6 +86,10 @@ static struct live_table section_table(const struct writer *writer, enum trace_s
 		return (struct live_table){&writer->run, 1, sizeof(writer->run)};
 	case TRACE_EVENTS:
 		table.entries = writer->events;
+		return table;
+	case TRACE_REGIONS:
+		if (writer->regions)
+			table.entries = writer->regions;
 		return table;
 	case TRACE_REDUCTIONS:
 		return (struct live_table){writer->reductions, writer->nr_reductions,
@@ -231,8 +237,12 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
 	if (!err)
+		err = region_names_add_frames(writer->live.frames, tables);
+	if (!err)
 		err = trace_names_init(&writer->names, provider, writer->live.frames,
 		                       (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
+	if (!err)
+		err = region_names_init(&writer->regions, &writer->names, tables);
 	if (err)
 		return err;
 	complete_events(writer);
@@ -245,6 +255,7 @@ static void writer_free(struct writer *writer)
 {
 	trace_names_fini(&writer->names);
 	live_bins_fini(&writer->live);
+	free(writer->regions);
 	free(writer);
 }
 

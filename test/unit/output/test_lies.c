@@ -82,6 +82,8 @@ static void report_all(const struct trace *trace)
 	report_fold_text(nowhere, trace, "x.atr", &options);
 	report_fold_json(nowhere, trace, &options.query);
 	report_fold_svg(nowhere, trace, &options.query);
+	report_openmp_text(nowhere, trace, "x.atr", &options);
+	report_openmp_json(nowhere, trace, &options.query);
 }
 
 static void merge_both(const char *liar)

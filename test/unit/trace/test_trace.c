@@ -752,6 +752,7 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_OWNERS] = "calls has entries of another kind",
 		[TRACE_INSTRUMENTS] = "calls has entries of another kind",
 		[TRACE_CALL_SUMS] = "calls has entries of another kind",
+		[TRACE_OPENMP] = "calls has entries of another kind",
 		[TRACE_ACTIONS] = "conditions or gaps have entries of another kind",
 		[TRACE_GAPS] = "conditions or gaps have entries of another kind",
 		[TRACE_CONDITIONS] = "conditions or gaps have entries of another kind",

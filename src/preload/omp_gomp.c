@@ -1,0 +1,97 @@
+/*
+ * libgomp, which has no interface for tools: functions stand before its own, and the body of each
+ * region is replaced by one that notes when its work begins and ends.
+ */
+#include "preload/omp_regions.h"
+#include "preload/omp_runtimes.h"
+
+#define EXPORT __attribute__((visibility("default")))
+#define CALLER ((uintptr_t)__builtin_return_address(0))
+
+#define PARAMS_0 void
+#define PARAMS_1 uintptr_t a0
+#define PARAMS_4 uintptr_t a0, uintptr_t a1, uintptr_t a2, uintptr_t a3
+#define PARAMS_5 PARAMS_4, uintptr_t a4
+#define PARAMS_7 PARAMS_5, uintptr_t a5, uintptr_t a6
+#define PARAMS_8 PARAMS_7, uintptr_t a7
+#define ARGS_0
+#define ARGS_1 a0
+#define REST_4 a2, a3
+#define REST_5 REST_4, a4
+#define REST_7 REST_5, a5, a6
+#define REST_8 REST_7, a7
+
+/* Runs in each thread of a team, in place of the region's outlined function. */
+static void body(void *arg)
+{
+	struct omp_team *team = arg;
+	struct omp_part part;
+
+	omp_part_begin(&part, team);
+	team->body(team->data);
+	omp_part_end(&part);
+}
+
+static bool begin(struct omp_team *team, const struct omp_runtime *runtime, uintptr_t function,
+                  uintptr_t data, uintptr_t frame)
+{
+	if (!omp_wanted || runtime->tool || !omp_team_begin(team, function, frame))
+		return false;
+	team->body = (void (*)(void *))function;
+	team->data = (void *)data;
+	return true;
+}
+
+static uintptr_t run_alone(uintptr_t function, uintptr_t data)
+{
+	((void (*)(void *))function)((void *)data);
+	return 1;
+}
+
+/*
+ * Only a program that has its library from nowhere comes to run_alone(). Regions with reductions
+ * have a pointer at the start of their data.
+ */
+#define PARALLEL(name, nr)                                                                    \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                            \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
+	{                                                                                     \
+		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
+		uintptr_t (*real)(PARAMS_##nr) =                                              \
+			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
+		struct omp_team team;                                                         \
+		uintptr_t result;                                                             \
+                                                                                              \
+		if (unlikely(!real))                                                          \
+			return run_alone(a0, a1);                                             \
+		if (!begin(&team, runtime, a0, a1, OWN_FRAME))                                \
+			return real(a0, a1, REST_##nr);                                       \
+		if (GOMP_CALL_##name == GOMP_CALL_parallel_reductions)                        \
+			team.reductions = *(const uintptr_t *)a1;                             \
+		result = real((uintptr_t)body, (uintptr_t)&team, REST_##nr);                  \
+		omp_team_end(&team);                                                          \
+		return result;                                                                \
+	}
+
+#define WAIT(name, nr, wait)                                                                  \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                            \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
+	{                                                                                     \
+		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
+		uintptr_t (*real)(PARAMS_##nr) =                                              \
+			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
+		struct omp_part *part = omp_part;                                             \
+		uint64_t from;                                                                \
+		uintptr_t result;                                                             \
+                                                                                              \
+		if (unlikely(!real))                                                          \
+			return 0;                                                             \
+		if (!part)                                                                    \
+			return real(ARGS_##nr);                                               \
+		from = process_ticks();                                                       \
+		result = real(ARGS_##nr);                                                     \
+		part->wait += process_ticks() - from;                                         \
+		return result;                                                                \
+	}
+
+#include "preload/gomp_calls.def"

@@ -1,0 +1,286 @@
+#include "preload/omp_regions.h"
+
+#include "preload/write.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__thread struct omp_part *omp_part;
+
+bool omp_wanted;
+
+bool omp_look_whether_wanted(void)
+{
+	omp_wanted = getenv(RING_OPENMP_VARIABLE) && getenv(RING_VARIABLE);
+	return omp_wanted;
+}
+
+__attribute__((constructor)) static void look_at_start(void)
+{
+	omp_look_whether_wanted();
+}
+
+/* --- regions and their rows ------------------------------------------------------------------- */
+
+#define NR_PLACES \
+	8192 /* of an index of rows; a power of two, and twice as many as there are rows */
+static_assert(NR_PLACES == 2 * RING_MAX_TEAM_SUMS, "there always is a free place");
+
+/* Guarded by the lock of the process, except that places which are taken may be read by all. */
+static struct {
+	struct omp_site places[NR_PLACES];
+	uintptr_t addresses[RING_MAX_PARALLELS]; /* of regions by their number */
+	uint32_t nr_addresses;
+} known;
+
+/* Regions that no other one is around of, in all threads. */
+static struct {
+	uint32_t nr;
+	uint64_t since; /* ticks, at which the first of them began */
+} outermost;
+
+static size_t first_place(uintptr_t address, uint32_t thread)
+{
+	uint64_t hash = ((uint64_t)address ^ (uint64_t)thread << 50) * 0x9e3779b97f4a7c15;
+
+	return hash >> (64 - __builtin_ctzll(NR_PLACES));
+}
+
+/* Returns the place of a site, or the free place where it belongs. */
+static struct omp_site *find_place(uintptr_t address, uint32_t thread)
+{
+	for (size_t i = first_place(address, thread);; i++) {
+		struct omp_site *site = &known.places[i % NR_PLACES];
+		/* Pairs with the release of who takes the place: the rest of it is there. */
+		uintptr_t there = __atomic_load_n(&site->address, __ATOMIC_ACQUIRE);
+
+		if (!there || (there == address && site->thread == thread))
+			return site;
+	}
+}
+
+/* For readers that find no symbol. It is the same in all processes of a program. */
+static void name_address(char name[RING_MAX_NAME + 1], uintptr_t address)
+{
+	Dl_info module;
+	const char *file;
+
+	if (!dladdr((const void *)address, &module)) {
+		snprintf(name, RING_MAX_NAME, "parallel 0x%" PRIxPTR, address);
+		return;
+	}
+	file = strrchr(module.dli_fname, '/');
+	snprintf(name, RING_MAX_NAME, "parallel %s+0x%" PRIxPTR, file ? file + 1 : module.dli_fname,
+	         address - (uintptr_t)module.dli_fbase);
+}
+
+/* Returns the number of a region; 0: there is no room. */
+static uint32_t region_of(uintptr_t address)
+{
+	char name[RING_MAX_NAME + 1];
+	uint32_t i = 0, number;
+	uint64_t word = address;
+
+	while (i < known.nr_addresses && known.addresses[i] != address)
+		i++;
+	number = RING_PARALLELS + i;
+	if (i < known.nr_addresses)
+		return number;
+	name_address(name, address);
+	if (i == RING_MAX_PARALLELS || !process_define_name(RING_PARALLEL, number, &word, 1, name))
+		return 0;
+	known.addresses[known.nr_addresses++] = address;
+	return number;
+}
+
+static struct ring_team_sum *add_row(uint32_t region, uint32_t thread)
+{
+	struct ring_process *shared = process.shared;
+	char *rows = (char *)shared + ring_team_sums_offset();
+	uint32_t nr = shared->nr_team_sums;
+	struct ring_team_sum *row;
+
+	if (nr >= RING_MAX_TEAM_SUMS)
+		return NULL;
+	row = (struct ring_team_sum *)(void *)rows + nr;
+	*row = (struct ring_team_sum){.region = region, .thread = thread};
+	/* Pairs with the recorder's acquire: it sees the key. */
+	__atomic_store_n(&shared->nr_team_sums, nr + 1, __ATOMIC_RELEASE);
+	return row;
+}
+
+/* The lock is held. */
+static struct omp_site *take_place(uintptr_t address, uint32_t thread)
+{
+	struct omp_site *site = find_place(address, thread);
+	uint32_t region;
+
+	if (site->address)
+		return site;
+	region = region_of(address);
+	site->row = region ? add_row(region, thread) : NULL;
+	if (!site->row)
+		return NULL;
+	site->thread = thread;
+	site->region = region;
+	__atomic_store_n(&site->address, address, __ATOMIC_RELEASE);
+	return site;
+}
+
+RARE static struct omp_site *new_site(uintptr_t address, uint32_t thread)
+{
+	struct omp_site *site;
+
+	pthread_mutex_lock(&process.lock);
+	site = take_place(address, thread);
+	pthread_mutex_unlock(&process.lock);
+	return site;
+}
+
+static inline struct omp_site *site_of(const struct thread *thread, uintptr_t address)
+{
+	uint32_t number = (uint32_t)(thread->ring - process.shared->threads);
+	struct omp_site *site = find_place(address, number);
+
+	return likely(site->address) ? site : new_site(address, number);
+}
+
+void omp_forked(void)
+{
+	memset(&known, 0, sizeof(known));
+	memset(&outermost, 0, sizeof(outermost));
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static void note_begin(struct omp_team *team)
+{
+	team->outermost = !omp_part;
+	if (team->outermost && !__atomic_fetch_add(&outermost.nr, 1, __ATOMIC_ACQ_REL))
+		__atomic_store_n(&outermost.since, team->enter, __ATOMIC_RELAXED);
+}
+
+/* Returns the time for which regions were there, if this was the last one that was. */
+static uint64_t note_end(const struct omp_team *team, uint64_t leave)
+{
+	uint64_t since = __atomic_load_n(&outermost.since, __ATOMIC_RELAXED);
+
+	if (!team->outermost || __atomic_fetch_sub(&outermost.nr, 1, __ATOMIC_ACQ_REL) != 1)
+		return 0;
+	return leave - since;
+}
+
+bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
+{
+	struct thread *thread = &this_thread;
+	struct omp_site *site = NULL;
+
+	thread_look(thread);
+	if (unlikely(thread->inside) && !visit_was_left(thread, frame))
+		return false;
+	thread->inside = INSIDE_OWN;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	if (visit_wanted(thread)) {
+		site = site_of(thread, address);
+		thread->ring->lost += !site;
+	}
+	if (likely(site)) {
+		*team = (struct omp_team){
+			.of = process.shared,
+			.thread = thread,
+			.site = site,
+			.depth = thread->nr_open,
+			.enter = process_ticks(),
+		};
+		note_begin(team);
+		thread_push(thread, site->region, team->enter);
+	}
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	thread->inside = 0;
+	return site;
+}
+
+/*
+ * Regions of the program that began inside and have not ended are lost: calls of a thread are
+ * inside each other.
+ */
+static void pop_to(struct thread *thread, unsigned depth)
+{
+	while (thread->nr_open > depth) {
+		thread->ring->lost += thread->nr_open > depth + 1;
+		thread_pop(thread);
+	}
+}
+
+static void add_to_row(const struct omp_team *team, uint64_t leave)
+{
+	struct ring_team_sum *row = team->site->row;
+	uint64_t time = leave - team->enter, nr = team->nr_threads;
+
+	row->ticks += time;
+	row->covered += note_end(team, leave);
+	row->threads += nr;
+	if (nr > row->most_threads)
+		row->most_threads = nr;
+	row->idle += nr * time - team->ends;
+	row->barrier += team->barrier;
+	row->critical += team->critical;
+	row->work += team->work;
+	row->longest += team->longest;
+	row->mean += nr ? team->work / nr : 0;
+	__atomic_store_n(&row->count, row->count + 1, __ATOMIC_RELEASE);
+}
+
+void omp_team_end(struct omp_team *team)
+{
+	struct thread *thread = team->thread;
+	uint64_t leave = process_ticks();
+
+	/* A child that was forked inside has other memory, and is recorded from its next call on.
+	 */
+	if (unlikely(team->of != process.shared || thread->inside || !thread->ring))
+		return;
+	thread->inside = INSIDE_OWN;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	pop_to(thread, team->depth);
+	thread_begin_record(thread, team->site->region, thread_depth(thread));
+	thread->idle = false;
+	thread->weight = 1; /* the times of regions are always read */
+	thread_write(thread,
+	             thread_wants_times(thread, team->enter, leave) &&
+	                     process_wants(CLASS_OPENMP, false),
+	             team->enter, leave);
+	add_to_row(team, leave);
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	thread->inside = 0;
+}
+
+static void raise(uint64_t *most, uint64_t value)
+{
+	uint64_t now = __atomic_load_n(most, __ATOMIC_RELAXED);
+
+	while (now < value && !__atomic_compare_exchange_n(most, &now, value, true,
+	                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+/* The barrier of the join, which comes next, orders these before the reads of who forked. */
+void omp_part_end(struct omp_part *part)
+{
+	struct omp_team *team = part->team;
+	uint64_t end = process_ticks();
+	uint64_t work = end - part->begin - part->barrier - part->critical;
+
+	omp_part = part->outer;
+	__atomic_fetch_add(&team->ends, end - team->enter, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&team->work, work, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&team->nr_threads, 1, __ATOMIC_RELAXED);
+	raise(&team->longest, work);
+	if (part->barrier)
+		__atomic_fetch_add(&team->barrier, part->barrier, __ATOMIC_RELAXED);
+	if (part->critical)
+		__atomic_fetch_add(&team->critical, part->critical, __ATOMIC_RELAXED);
+}

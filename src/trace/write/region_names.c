@@ -1,0 +1,160 @@
+#include "trace/write/region_names.h"
+
+#include "base/frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_NAME 1024
+
+static const struct trace_openmp *sum_at(const struct live_table *sums, size_t i)
+{
+	return (const struct trace_openmp *)sums->entries + i;
+}
+
+static uint64_t frame_of(const struct trace_openmp *sum)
+{
+	return sum->module < FRAME_MAX_MODULES ? frame_make((uint16_t)sum->module, sum->offset) : 0;
+}
+
+int region_names_add_frames(struct frame_set *frames, const struct tables *tables)
+{
+	struct live_table sums = tables_section(tables, TRACE_OPENMP);
+
+	for (size_t i = 0; i < sums.nr; i++)
+		if (sum_at(&sums, i)->module)
+			frame_set_add(frames, frame_of(sum_at(&sums, i)));
+	return sums.nr ? frame_set_finish(frames) : 0;
+}
+
+static const char *string_of(const struct trace_names *names, uint32_t offset)
+{
+	return offset && offset >= names->string_base
+	               ? names->strings.memory + (offset - names->string_base)
+	               : "";
+}
+
+/* Returns the symbol around a frame, or NULL. */
+static const struct trace_symbol *find_symbol(const struct trace_names *names, uint64_t frame)
+{
+	size_t low = 0, high = names->nr;
+	const struct trace_symbol *symbol;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		symbol = &names->symbols[middle];
+		if (frame_make((uint16_t)symbol->module, symbol->lo) <= frame)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	symbol = low ? &names->symbols[low - 1] : NULL;
+	return symbol && symbol->module == frame_module(frame) && frame_offset(frame) < symbol->hi
+	               ? symbol
+	               : NULL;
+}
+
+/* Returns the innermost source of a frame, or NULL. */
+static const struct trace_source *find_source(const struct trace_names *names, uint64_t frame)
+{
+	const struct source_table *table = &names->lines;
+	size_t low = 0, high = table->nr_lines;
+	const struct trace_line *line;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		line = &table->lines[middle];
+		if (frame_make((uint16_t)line->module, line->offset) <= frame)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	line = low ? &table->lines[low - 1] : NULL;
+	return line && line->module == frame_module(frame) && line->source
+	               ? &table->sources[line->source - 1]
+	               : NULL;
+}
+
+/* Compilers move the code of a region into a function that has the name of the one around it. */
+static size_t outer_size(const char *function)
+{
+	static const char *const marks[] = {" (omp region ", "._omp_fn.", ".omp_outlined",
+	                                    ".extracted"};
+	size_t size = strlen(function);
+
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const char *at = strstr(function, marks[i]);
+
+		if (at && at > function && (size_t)(at - function) < size)
+			size = (size_t)(at - function);
+	}
+	return size;
+}
+
+static uint32_t put_name(struct trace_names *names, const char *name)
+{
+	uint32_t offset;
+
+	if (string_pool_put(&names->strings, name, &offset))
+		return names->string_base + offset;
+	names->refused++;
+	return 0;
+}
+
+/* "parallel main iterate.c:120"; function and file are known apart, too. */
+static void name_region(struct trace_region *region, struct trace_names *names, uint64_t frame)
+{
+	const struct trace_symbol *symbol = find_symbol(names, frame);
+	const struct trace_source *source = symbol ? find_source(names, frame) : NULL;
+	const char *function = symbol ? string_of(names, symbol->name) : "";
+	char text[MAX_NAME];
+	uint32_t name;
+	int size;
+
+	if (!*function)
+		return;
+	if (source && source->function)
+		function = string_of(names, source->function);
+	size = snprintf(text, sizeof(text) / 2, "parallel %.*s", (int)outer_size(function),
+	                function);
+	if (size >= (int)sizeof(text) / 2)
+		size = (int)sizeof(text) / 2 - 1;
+	if (source && source->line) {
+		const char *file = string_of(names, source->file), *base = strrchr(file, '/');
+
+		snprintf(text + size, sizeof(text) - (size_t)size, " %.256s:%u",
+		         base ? base + 1 : file, source->line);
+		region->file = source->file;
+		region->line = source->line;
+	}
+	name = put_name(names, text);
+	if (name)
+		region->name = name;
+}
+
+int region_names_init(struct trace_region **regions, struct trace_names *names,
+                      const struct tables *tables)
+{
+	struct live_table sums = tables_section(tables, TRACE_OPENMP);
+	struct live_table known = tables_section(tables, TRACE_REGIONS);
+
+	*regions = NULL;
+	if (!sums.nr || !known.nr || !names->strings.memory)
+		return 0;
+	*regions = malloc(known.nr * sizeof(**regions));
+	if (!*regions)
+		return -ENOMEM;
+	memcpy(*regions, known.entries, known.nr * sizeof(**regions));
+	for (size_t i = 0; i < sums.nr; i++) {
+		const struct trace_openmp *sum = sum_at(&sums, i);
+		struct trace_region *region = *regions + sum->region;
+
+		if (sum->module && sum->region < known.nr && !region->line)
+			name_region(region, names, frame_of(sum));
+	}
+	return 0;
+}
