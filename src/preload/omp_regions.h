@@ -37,7 +37,7 @@ struct omp_team {
 	uint64_t nr_threads;
 };
 
-/* What one thread does in a region. */
+/* The work and waits of one thread in a region. */
 struct omp_part {
 	struct omp_team *team;
 	struct omp_part *outer; /* the region that this one is inside of */

@@ -32,8 +32,8 @@ struct stack_options {
 struct calls_options {
 	bool wanted;
 	bool mpi, openmp; /* --mpi, --openmp */
-	bool tuned;   /* an option for calls was given */
-	double share; /* share of the budget, 0 … 1 */
+	bool tuned;       /* an option for calls was given */
+	double share;     /* share of the budget, 0 … 1 */
 	enum trace_policy policy;
 	uint64_t patience; /* ns */
 	bool polls;        /* record calls that ask in vain */

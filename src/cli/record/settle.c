@@ -305,7 +305,7 @@ static int settle_combination(const struct record_config *config)
 	return 0;
 }
 
-/* Of an MPI program that is recorded with --openmp alone there are sums of MPI calls. */
+/* Calls of MPI are only summed where --openmp is given alone. */
 static void settle_classes(struct calls_options *calls)
 {
 	if (!calls->mpi && calls->classes == UINT32_MAX)

@@ -1,0 +1,228 @@
+/*
+ * Runtime libraries with OMPT, the tool interface of OpenMP 5: LLVM's libomp and those that come of
+ * it. No header of theirs is used.
+ */
+#include "preload/omp_regions.h"
+
+#include <dlfcn.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* --- the interface ---------------------------------------------------------------------------- */
+
+union tool_data {
+	uint64_t value;
+	void *ptr;
+};
+
+enum tool_callback {
+	TOOL_PARALLEL_BEGIN = 3,
+	TOOL_PARALLEL_END = 4,
+	TOOL_IMPLICIT_TASK = 7,
+	TOOL_SYNC_REGION = 23,
+	TOOL_MUTEX_ACQUIRE = 26,
+	TOOL_MUTEX_ACQUIRED = 27,
+};
+
+enum tool_endpoint { TOOL_BEGIN = 1, TOOL_END = 2 };
+
+enum tool_sync {
+	TOOL_BARRIER = 1,
+	TOOL_BARRIER_IMPLICIT = 2, /* of a join, too: before OpenMP 5.1 */
+	TOOL_BARRIER_EXPLICIT = 3,
+	TOOL_BARRIER_IMPLEMENTATION = 4,
+	TOOL_BARRIER_WORKSHARE = 8,
+	TOOL_BARRIER_JOIN = 9,
+};
+
+#define TOOL_MUTEX_CRITICAL    5
+#define TOOL_TASK_INITIAL_FLAG 1
+
+typedef void tool_function(void);
+typedef tool_function *tool_lookup(const char *name);
+typedef int tool_set_callback(int callback, tool_function *function);
+
+struct ompt_start_tool_result {
+	int (*initialize)(tool_lookup *lookup, int device, union tool_data *data);
+	void (*finalize)(union tool_data *data);
+	union tool_data data;
+};
+
+/* --- what a thread is in ---------------------------------------------------------------------- */
+
+#define MAX_NESTED                                                                    \
+	4 /* regions of a thread inside each other; those inside of more are not seen \
+	   */
+
+static __thread struct nested {
+	struct omp_team teams[MAX_NESTED];
+	uintptr_t calls[MAX_NESTED]; /* where they were forked */
+	struct omp_part parts[MAX_NESTED];
+	uint64_t waits_since; /* ticks */
+	unsigned nr_teams, nr_parts;
+} nested __attribute__((tls_model("initial-exec")));
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+static void parallel_begin(union tool_data *task, const void *task_frame, union tool_data *parallel,
+                           unsigned requested, int flags, const void *call)
+{
+	struct omp_team *team;
+
+	(void)task;
+	(void)task_frame;
+	(void)requested;
+	(void)flags;
+	parallel->ptr = NULL;
+	if (!call || nested.nr_teams == MAX_NESTED)
+		return;
+	team = &nested.teams[nested.nr_teams];
+	if (!omp_team_begin(team, (uintptr_t)call - 1, OWN_FRAME))
+		return;
+	team->data = (void *)(uintptr_t)call;
+	nested.nr_teams++;
+	parallel->ptr = team;
+}
+
+static void parallel_end(union tool_data *parallel, union tool_data *task, int flags,
+                         const void *call)
+{
+	struct omp_team *team = parallel->ptr;
+
+	(void)task;
+	(void)flags;
+	(void)call;
+	if (!team || !nested.nr_teams)
+		return;
+	omp_team_end(team);
+	nested.nr_teams--;
+	parallel->ptr = NULL;
+}
+
+static void end_part(union tool_data *task)
+{
+	struct omp_part *part = task->ptr;
+
+	task->ptr = NULL;
+	if (!part)
+		return;
+	omp_part_end(part);
+	nested.nr_parts--;
+}
+
+/* The end of a worker's task is told when it gets another one, or never. */
+static void implicit_task(int endpoint, union tool_data *parallel, union tool_data *task,
+                          unsigned nr, unsigned number, int flags)
+{
+	(void)nr;
+	(void)number;
+	if (flags & TOOL_TASK_INITIAL_FLAG)
+		return;
+	if (endpoint == TOOL_END) {
+		end_part(task);
+		return;
+	}
+	task->ptr = NULL;
+	if (!parallel || !parallel->ptr || nested.nr_parts == MAX_NESTED)
+		return;
+	task->ptr = &nested.parts[nested.nr_parts++];
+	omp_part_begin(task->ptr, parallel->ptr);
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+/* The join of a team has no call for workers, and for who forked the call that forked. */
+static bool is_join(int kind, const struct omp_part *part, const void *call)
+{
+	return kind == TOOL_BARRIER_JOIN ||
+	       (kind == TOOL_BARRIER_IMPLICIT && (!call || call == part->team->data));
+}
+
+static bool is_barrier(int kind)
+{
+	return (kind >= TOOL_BARRIER && kind <= TOOL_BARRIER_IMPLEMENTATION) ||
+	       kind == TOOL_BARRIER_WORKSHARE;
+}
+
+static void sync_region(int kind, int endpoint, union tool_data *parallel, union tool_data *task,
+                        const void *call)
+{
+	struct omp_part *part = omp_part;
+
+	(void)parallel;
+	if (!part || !task || task->ptr != part)
+		return;
+	if (is_join(kind, part, call)) {
+		if (endpoint == TOOL_BEGIN)
+			end_part(task);
+	} else if (is_barrier(kind) && endpoint == TOOL_BEGIN) {
+		nested.waits_since = process_ticks();
+	} else if (is_barrier(kind) && nested.waits_since) {
+		part->barrier += process_ticks() - nested.waits_since;
+		nested.waits_since = 0;
+	}
+}
+
+static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait,
+                          const void *call)
+{
+	(void)hint;
+	(void)implementation;
+	(void)wait;
+	(void)call;
+	if (kind == TOOL_MUTEX_CRITICAL && omp_part)
+		nested.waits_since = process_ticks();
+}
+
+static void mutex_acquired(int kind, uint64_t wait, const void *call)
+{
+	(void)wait;
+	(void)call;
+	if (kind != TOOL_MUTEX_CRITICAL || !omp_part || !nested.waits_since)
+		return;
+	omp_part->critical += process_ticks() - nested.waits_since;
+	nested.waits_since = 0;
+}
+
+/* --- the start -------------------------------------------------------------------------------- */
+
+static int initialize(tool_lookup *lookup, int device, union tool_data *data)
+{
+	static const struct {
+		int number;
+		tool_function *function;
+	} callbacks[] = {
+		{TOOL_PARALLEL_BEGIN, (tool_function *)parallel_begin},
+		{TOOL_PARALLEL_END, (tool_function *)parallel_end},
+		{TOOL_IMPLICIT_TASK, (tool_function *)implicit_task},
+		{TOOL_SYNC_REGION, (tool_function *)sync_region},
+		{TOOL_MUTEX_ACQUIRE, (tool_function *)mutex_acquire},
+		{TOOL_MUTEX_ACQUIRED, (tool_function *)mutex_acquired},
+	};
+	tool_set_callback *set = (tool_set_callback *)lookup("ompt_set_callback");
+
+	(void)device;
+	(void)data;
+	for (size_t i = 0; set && i < sizeof(callbacks) / sizeof(*callbacks); i++)
+		set(callbacks[i].number, callbacks[i].function);
+	return set != NULL;
+}
+
+static void finalize(union tool_data *data)
+{
+	(void)data;
+}
+
+/* Where nobody records, the tool that would have been asked without us is asked. */
+EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
+EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
+{
+	static struct ompt_start_tool_result ours = {initialize, finalize, {0}};
+	struct ompt_start_tool_result *(*next)(unsigned, const char *);
+
+	if (omp_look_whether_wanted())
+		return &ours;
+	next = (struct ompt_start_tool_result * (*)(unsigned, const char *))
+		dlsym(RTLD_NEXT, "ompt_start_tool");
+	return next ? next(version, runtime) : NULL;
+}

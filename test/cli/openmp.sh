@@ -1,0 +1,59 @@
+#!/bin/sh
+# Parallel regions of OpenMP, compared with what the program's threads measured themselves: of gcc and
+# g++ with libgomp, and of clang with libomp, which has another way to be asked.
+. "$(dirname "$0")/scenario"
+need_sampling
+
+source=$here/../openmp/regions.c
+export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
+cat >compare.py <<'E'
+import json, sys
+truth, report = json.load(open('truth')), json.load(open('report'))
+steps = int(sys.argv[1])
+found = {r['line']: r for r in report['regions']}
+assert len(report['regions']) == 5 == len(found), report
+for t in truth['regions']:
+    r = found[t['line']]
+    assert r['count'] == t['count'] == steps and r['threads'] == 2, (t, r)
+    assert r['file'].endswith('regions.c') and r['function'].startswith('step'), r
+    assert 'step' in r['region'] and f'regions.c:{t["line"]}' in r['region'], r
+    # The program's first fork includes the time to connect to the recorder.
+    assert r['time_ns'] <= t['time_ns'], (t, r)
+    assert r['work_ns'] + r['idle_ns'] + r['barrier_wait_ns'] + r['critical_wait_ns'] <= 2 * r['time_ns'], r
+    for key in 'idle_ns', 'barrier_wait_ns', 'critical_wait_ns':
+        # The program reads its clock at other instants than the library, and may lose its CPU between.
+        assert abs(r[key] - t[key]) <= .03 * t[key] + 3e6, (key, t, r)
+    assert abs(r['imbalance'] - t['imbalance']) < .03, (t, r)
+for key in 'idle_ns', 'barrier_wait_ns', 'critical_wait_ns', 'work_ns':
+    assert report[key] == sum(r[key] for r in report['regions']), key
+parallel = sum(r['time_ns'] for r in report['regions'])
+assert abs(report['parallel_ns'] - parallel) < 1000 * steps, (report, parallel)
+assert report['serial_ns'] > .97 * truth['serial_ns'], (report, truth)
+E
+compare() { # NAME STEPS COMPILER...
+	name=$1 steps=$2; shift 2
+	"$@" -o "$name" 2>said || { cat said; fail "$name"; }
+	recorded -m 4M --openmp -F 100 "./$name" "$steps" >truth
+	"$ADAPTRACE" report --openmp --json adaptrace.atr >report || fail "report of $name"
+	measure "$steps" "of $name" <compare.py
+}
+compare gcc 20 gcc -O2 -g -fopenmp -x c "$source"
+"$ADAPTRACE" report --openmp adaptrace.atr >text || fail "text"
+grep -Eq '^ +20 +2 .*% +parallel step regions.c:' text || fail "no region: $(cat text)"
+# Calls are dropped, and sums are not.
+recorded -m 1M --openmp -g none ./gcc 30000 0 >truth
+check exact <<'E'
+import json, os, subprocess
+report = json.loads(subprocess.check_output([os.environ['ADAPTRACE'], 'report', '--openmp', '--json']))
+assert [r['count'] for r in report['regions']] == [30000] * 5, report
+E
+recorded --openmp true
+"$ADAPTRACE" report --openmp 2>said && fail "a report without regions"
+one_complaint said 'no parallel regions; adaptrace record --openmp' || fail "$(cat said)"
+command -v g++ >/dev/null && compare g++ 10 g++ -O2 -g -fopenmp -x c++ "$source"
+if command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o none 2>/dev/null; then
+	compare clang 10 clang -O2 -g -fopenmp -x c "$source"
+else
+	skip "no clang with libomp: the rest passed"
+fi
+pass
