@@ -31,7 +31,7 @@ enum region_type {
 enum region_role {
 	ROLE_FUNCTION = 1,
 	ROLE_CODE = 4,
-	ROLE_PARALLEL = 9,
+	ROLE_PARALLEL = 5,
 	ROLE_COLLECTIVE = 26, /* COLL_OTHER; the name of the region says more */
 	ROLE_FILE_IO = 27,
 	ROLE_POINT_TO_POINT = 28,

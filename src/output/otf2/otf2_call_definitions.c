@@ -6,13 +6,29 @@
 
 #include <stdlib.h>
 
-void otf2_write_paradigms(struct archive *archive)
+static bool has_parallels(const struct trace *trace)
+{
+	const struct trace_region *region;
+
+	for (uint32_t i = 0; (region = trace_region(trace, i)); i++)
+		if (region_traits(region->region_class)->source == CALLS_OPENMP)
+			return true;
+	return false;
+}
+
+static void write_openmp(struct archive *archive)
+{
+	otf2_check(archive, OTF2_GlobalDefWriter_WriteParadigm(
+				    archive->definitions, OTF2_PARADIGM_OPENMP,
+				    otf2_add_string(archive, call_sources[CALLS_OPENMP].name),
+				    OTF2_PARADIGM_CLASS_THREAD_FORK_JOIN));
+}
+
+static void write_mpi(struct archive *archive)
 {
 	OTF2_AttributeValue template;
 	OTF2_GlobalDefWriter *to = archive->definitions;
 
-	if (!archive->plan.nr_ranks)
-		return;
 	otf2_check(archive, OTF2_GlobalDefWriter_WriteParadigm(
 				    to, OTF2_PARADIGM_MPI,
 				    otf2_add_string(archive, call_sources[CALLS_MPI].name),
@@ -22,6 +38,14 @@ void otf2_write_paradigms(struct archive *archive)
 	           OTF2_GlobalDefWriter_WriteParadigmProperty(
 			   to, OTF2_PARADIGM_MPI, OTF2_PARADIGM_PROPERTY_COMM_NAME_TEMPLATE,
 			   OTF2_TYPE_STRING, template));
+}
+
+void otf2_write_paradigms(struct archive *archive)
+{
+	if (archive->plan.nr_ranks)
+		write_mpi(archive);
+	if (has_parallels(archive->trace))
+		write_openmp(archive);
 }
 
 static OTF2_RegionRole collective_role(const char *name)
@@ -52,6 +76,8 @@ static OTF2_RegionRole collective_role(const char *name)
 }
 
 static_assert((int)PARADIGM_USER == OTF2_PARADIGM_USER && (int)PARADIGM_MPI == OTF2_PARADIGM_MPI &&
+                      (int)PARADIGM_OPENMP == OTF2_PARADIGM_OPENMP &&
+                      (int)ROLE_PARALLEL == OTF2_REGION_ROLE_PARALLEL &&
                       (int)ROLE_FUNCTION == OTF2_REGION_ROLE_FUNCTION &&
                       (int)ROLE_CODE == OTF2_REGION_ROLE_CODE &&
                       (int)ROLE_COLLECTIVE == OTF2_REGION_ROLE_COLL_OTHER &&

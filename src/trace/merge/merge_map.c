@@ -450,6 +450,25 @@ static void map_sums(struct merge_map *map, const struct merge_input *input)
 	*unsummed += trace_run(input->trace)->unsummed_calls;
 }
 
+/* Regions have the names of their code already, so that its frame is not needed. */
+static void map_openmp(struct merge_map *map, const struct merge_input *input)
+{
+	const struct trace_openmp *sum;
+
+	for (uint32_t i = 0; (sum = trace_openmp(input->trace, i)); i++) {
+		struct trace_openmp copy = *sum;
+
+		copy.thread = map_number(input->threads, input->nr_threads, sum->thread);
+		copy.region = map_number(input->regions, input->nr_regions, sum->region);
+		copy.module = copy.offset = 0;
+		copy.from = input_time(map, input, sum->from);
+		copy.to = input_time(map, input, sum->to);
+		if (copy.thread == MERGE_NONE || copy.region == MERGE_NONE ||
+		    tables_add_openmp(map->tables, &copy) == UINT32_MAX)
+			tables_run(map->tables)->unsummed_calls += sum->count;
+	}
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int merge_map_input(struct merge_map *map, struct merge_input *input)
@@ -468,6 +487,7 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 		return err;
 	map_commands(map, input);
 	map_sums(map, input);
+	map_openmp(map, input);
 	merge_map_streams(map, input);
 	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
 	return input->seen ? 0 : -ENOMEM;
