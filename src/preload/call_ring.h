@@ -79,6 +79,7 @@
 #define RING_VERSION         7
 #define RING_VARIABLE        "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE        32
+#define RING_AROUND_SECTION  "adaptrace_around"  /* code that is around the program's */
 #define RING_OPENMP_VARIABLE "ADAPTRACE_OPENMP"  /* is set where OpenMP regions are wanted */
 #define RING_UNHEARD         "adaptrace-unheard" /* memfd that a process maps after asking in vain */
 

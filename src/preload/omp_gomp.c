@@ -5,6 +5,11 @@
 #include "preload/omp_regions.h"
 #include "preload/omp_runtimes.h"
 
+/*
+ * The recorder leaves code of this section out of stacks. A function that waits is not in it,
+ * because it stands there for libgomp's, which ends in a jump.
+ */
+#define AROUND __attribute__((section(RING_AROUND_SECTION), noinline))
 #define EXPORT __attribute__((visibility("default")))
 #define CALLER ((uintptr_t)__builtin_return_address(0))
 
@@ -22,7 +27,7 @@
 #define REST_8 REST_7, a7
 
 /* Runs in each thread of a team, in place of the region's outlined function. */
-static void body(void *arg)
+AROUND static void body(void *arg)
 {
 	struct omp_team *team = arg;
 	struct omp_part part;
@@ -53,7 +58,7 @@ static uintptr_t run_alone(uintptr_t function, uintptr_t data)
  * have a pointer at the start of their data.
  */
 #define PARALLEL(name, nr)                                                                    \
-	EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                            \
+	AROUND EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                     \
 	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
 	{                                                                                     \
 		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \

@@ -259,6 +259,7 @@ void sample_stack_build(struct sample_stack *s, const struct sampler *sampler,
 {
 	s->nr = 0;
 	add_stack(s, sampler, space, record);
+	s->nr = own_code_hide(&s->own, s->modules, s->frames, s->nr);
 	if (s->config->data)
 		add_memory(s, space, record);
 }

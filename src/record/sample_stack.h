@@ -6,6 +6,7 @@
 #define RECORD_SAMPLE_STACK_H
 
 #include "record/config.h"
+#include "record/own_code.h"
 #include "record/stack_copy.h"
 
 struct sample_stack {
@@ -13,6 +14,7 @@ struct sample_stack {
 	struct module_table *modules;
 	struct unwinder *unwinder; /* NULL: nothing is unwound */
 	struct stack_copy copy;
+	struct own_code own;         /* left out of stacks */
 	uint64_t built;              /* stacks of all samples */
 	uint64_t truncated;          /* stacks that lack callers */
 	uint64_t cut[NR_STACK_CUTS]; /* stacks that lack callers, by reason */

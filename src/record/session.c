@@ -218,6 +218,7 @@ static char **calls_wanted_environment(struct session *s, char **own)
 		errno = EEXIST;
 		return NULL;
 	}
+	own_code_find(&s->stack.own, path);
 	s->calls = calls_open();
 	return s->calls ? calls_environment(s->calls, own, library, path, s->config->calls.openmp)
 	                : NULL;

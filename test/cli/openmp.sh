@@ -40,6 +40,22 @@ compare() { # NAME STEPS COMPILER...
 compare gcc 20 gcc -O2 -g -fopenmp -x c "$source"
 "$ADAPTRACE" report --openmp adaptrace.atr >text || fail "text"
 grep -Eq '^ +20 +2 .*% +parallel step regions.c:' text || fail "no region: $(cat text)"
+# The body of ours is around that of the program, and in no call path.
+recorded -m 16M --openmp -F "$(rate 1000)" -g dwarf ./gcc 100 >truth
+"$ADAPTRACE" dump --json adaptrace.atr >dump || fail dump
+check <<'E'
+import json
+paths = [[f['symbol'] for f in s['stack']] for s in map(json.loads, open('dump')) if 'stack' in s]
+inside = [p for p in paths if any(f and f.startswith('step (omp region') for f in p)]
+assert inside and not any('body' in p for p in inside), inside[:3]
+E
+if command -v otf2-print >/dev/null && "$ADAPTRACE" convert --otf2 adaptrace.atr -o archive 2>/dev/null; then
+	timeout 60 otf2-print -Werror --silent archive/traces.otf2 >log 2>&1 || fail "otf2-print $(cat log)"
+	timeout 60 otf2-print -G archive/traces.otf2 | grep 'parallel step regions.c' >regions || fail "no regions"
+	[ "$(grep -ci 'Role: PARALLEL, Paradigm: "*OpenMP' regions)" = 5 ] || fail "roles: $(cat regions)"
+fi
+"$ADAPTRACE" convert --chrome adaptrace.atr -o chrome.json && [ "$(grep -o 'parallel step regions.c:82' chrome.json | wc -l)" -ge 100 ] ||
+	fail "no regions for Chrome"
 # Calls are dropped, and sums are not.
 recorded -m 1M --openmp -g none ./gcc 30000 0 >truth
 check exact <<'E'
