@@ -82,7 +82,7 @@ static void tell_unsampled(const struct convert_options *options,
 	char exact[TEXT_SIZE], part[TEXT_SIZE];
 
 	if (options->output.converter->unsampled || conversion->event || conversion->selection ||
-	    !shares_lack_samples(trace, &coverage))
+	    trace_chosen_window(trace) || !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
 	say("samples cover %s of the exact %s of %s; report, --folded and --flamegraph show "
@@ -120,6 +120,9 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 		                       &conversion.selection);
 		status = err == -EINVAL ? 2 : 1;
 	}
+	/* Viewers that show all of a run have the window's samples in it. */
+	if (!options->output.converter->one_part)
+		conversion.selection = NULL;
 	if (!err)
 		err = check_calls(options, trace);
 	if (!err)
@@ -207,7 +210,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 /* The formats' options, and then the rest. */
-static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
+static void list_options(struct argp_option known[MAX_CONVERTERS + 11])
 {
 	static const struct argp_option rest[] = {
 		{NULL, 0, NULL, 0, "Options:", 2},
@@ -220,6 +223,7 @@ static void list_options(struct argp_option known[MAX_CONVERTERS + 10])
 	         "contexts (default), or enter-leave: calls alone, for readers like ViTE", 2},
 		{TIME_OPTION, 2},
 		{ONLY_OPTION, 2},
+		{WINDOW_OPTION, 2},
 		{"quiet", 'q', NULL, 0, "show neither progress nor the name of the output", 2},
 		{0},
 	};
@@ -250,14 +254,16 @@ static int convert_file(struct convert_options *options)
 	trace = open_trace(options->output.from);
 	if (!trace)
 		return 1;
-	status = convert_trace(options, trace);
+	status = selection_choose_window(&options->selection, trace, options->output.from)
+	                 ? 1
+	                 : convert_trace(options, trace);
 	trace_close(trace);
 	return status;
 }
 
 int cmd_convert(int argc, char **argv)
 {
-	struct argp_option known[MAX_CONVERTERS + 10];
+	struct argp_option known[MAX_CONVERTERS + 11];
 	const struct argp argp = {
 		known,
 		parse_option,

@@ -6,6 +6,7 @@
 #include "cli/foreign_options.h"
 #include "cli/plain_text.h"
 #include "cli/open_trace.h"
+#include "cli/selection_options.h"
 #include "output/report/dump.h"
 #include "output/report/info.h"
 
@@ -14,6 +15,7 @@
 /* A way to show a whole trace. */
 struct show {
 	const char *json_help, *help;
+	bool of_window; /* it can be of a window alone */
 	int (*text)(FILE *to, const struct trace *trace, const char *path);
 	int (*json)(FILE *to, const struct trace *trace);
 };
@@ -21,6 +23,7 @@ struct show {
 struct show_command {
 	const char *path;
 	bool json;
+	struct selection_options selection;
 };
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -35,7 +38,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		open_trace_take(&command->path, arg);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return selection_options_parse(&command->selection, key, arg);
 	}
 }
 
@@ -47,6 +50,11 @@ static int show(const struct show *way, const struct show_command *command)
 
 	if (!trace)
 		return 1;
+	err = selection_choose_window(&command->selection, trace, path);
+	if (err) {
+		trace_close(trace);
+		return 1;
+	}
 	err = command->json ? 0 : plain_text_start();
 	if (!err)
 		err = command->json ? way->json(stdout, trace) : way->text(stdout, trace, path);
@@ -56,7 +64,10 @@ static int show(const struct show *way, const struct show_command *command)
 
 static int parse_and_show(const struct show *way, int argc, char **argv)
 {
-	const struct argp_option options[] = {{"json", 'j', NULL, 0, way->json_help, 0}, {0}};
+	const struct argp_option json = {"json", 'j', NULL, 0, way->json_help, 0};
+	const struct argp_option of_window = {WINDOW_OPTION, 0};
+	const struct argp_option options[] = {
+		json, way->of_window ? of_window : (struct argp_option){0}, {0}};
 	const struct argp argp = {options, parse_option, "[FILE]", way->help};
 	struct show_command command = {0};
 
@@ -71,6 +82,7 @@ int cmd_info(int argc, char **argv)
 		"as one JSON object",
 		"Shows what a trace holds: what was measured, how, and how well.\vFILE is "
 		"adaptrace.atr if not given.",
+		false,
 		info_text,
 		info_json,
 	};
@@ -89,6 +101,7 @@ int cmd_dump(int argc, char **argv)
 		"as JSON, one object a line",
 		"Prints every stored sample, one a line, oldest first.\vFILE is adaptrace.atr if "
 		"not given.",
+		true,
 		dump_samples,
 		dump_json,
 	};

@@ -228,6 +228,8 @@ static int report(struct report_command *command)
 	leftovers_say_own(command->path);
 	err = command->symbols ? renew_names_unbounded(trace, &command->search) : 0;
 	if (!err)
+		err = selection_choose_window(&command->selection, trace, command->path);
+	if (!err)
 		err = complete_options(trace, command);
 	if (err == -EINVAL)
 		status = 2;

@@ -27,6 +27,7 @@ static const struct argp_option others[] = {
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{TIME_OPTION, 0},
 	{ONLY_OPTION, 0},
+	{WINDOW_OPTION, 0},
 	{"percent-limit", OPT_LEAST, "N", 0,
          "leave out rows below this percentage, and branches of trees (0.5)", 0},
 	{"limit", OPT_LIMIT, "N", 0, "rows to show (40)", 0},

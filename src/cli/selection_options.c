@@ -17,6 +17,18 @@ int selection_options_init(struct selection_options *options, int argc)
 	return options->only ? 0 : -ENOMEM;
 }
 
+static uint32_t parse_window(const char *arg)
+{
+	char *end;
+	unsigned long number = strtoul(arg, &end, 10);
+
+	if (*arg < '0' || *arg > '9' || *end || !number || number > UINT32_MAX)
+		say_usage("impossible window '%s'; --window takes a number from 1 on, as "
+		          "adaptrace info shows it",
+		          arg);
+	return (uint32_t)number;
+}
+
 int selection_options_parse(struct selection_options *options, int key, char *arg)
 {
 	switch (key) {
@@ -25,6 +37,9 @@ int selection_options_parse(struct selection_options *options, int key, char *ar
 		return 0;
 	case OPT_ONLY:
 		options->only[options->nr_only++] = arg;
+		return 0;
+	case OPT_WINDOW:
+		options->window = parse_window(arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -164,12 +179,41 @@ static int choose_filter(struct selection_options *options, const struct trace *
 	return err;
 }
 
+/* --- window ----------------------------------------------------------------------------------- */
+
+int selection_choose_window(const struct selection_options *options, struct trace *trace,
+                            const char *path)
+{
+	int err = options->window ? trace_choose_window(trace, options->window) : 0;
+
+	if (err == -ENOENT)
+		say("there is no window %u in '%s'; adaptrace info shows those that there are",
+		    options->window, path);
+	else if (err)
+		open_trace_status(path, err);
+	return err;
+}
+
+/* --time is of the run, and its part outside of the window has no samples. */
+static void limit_to_window(const struct trace *trace, struct selection *selection)
+{
+	const struct trace_window *window = trace_chosen_window(trace);
+
+	if (!window)
+		return;
+	if (selection->from < window->from)
+		selection->from = window->from;
+	if (window->to && selection->to > window->to)
+		selection->to = window->to;
+}
+
 int selection_choose(struct selection_options *options, const struct trace *trace, const char *path,
                      const struct selection **selection)
 {
 	options->chosen = (struct selection){.to = UINT64_MAX};
-	*selection = selection_wanted(options) ? &options->chosen : NULL;
+	*selection = selection_wanted(options) || options->window ? &options->chosen : NULL;
 	if (options->time && choose_span(trace_run(trace), options->time, &options->chosen))
 		return -EINVAL;
+	limit_to_window(trace, &options->chosen);
 	return options->nr_only ? choose_filter(options, trace, path) : 0;
 }

@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+static bool kind_valid(const struct hmb_kind_config *config)
+{
+	return config->time_shift <= CODE_MAX_TIME_SHIFT && config->nr_counters <= COUNTER_MAX;
+}
+
 static bool config_valid(const struct hmb_config *config)
 {
 	if (config->size < ARENA_MIN_SIZE || config->size > ARENA_MAX_SIZE || !config->nr_kinds ||
 	    config->nr_kinds > HMB_MAX_KINDS)
 		return false;
 	for (unsigned k = 0; k < config->nr_kinds; k++)
-		if (config->kinds[k].time_shift > CODE_MAX_TIME_SHIFT ||
-		    config->kinds[k].nr_counters > COUNTER_MAX)
+		if (!kind_valid(&config->kinds[k]))
 			return false;
 	return true;
 }
@@ -163,6 +167,38 @@ void hmb_clear(struct hmb *hmb, unsigned kind)
 		cct_clear(hmb);
 }
 
+int hmb_add_kind(struct hmb *hmb, const struct hmb_kind_config *config)
+{
+	int err;
+
+	if (!kind_valid(config))
+		return -EINVAL;
+	if (hmb->nr_kinds == HMB_MAX_KINDS)
+		return -ENOSPC;
+	err = init_kind(&hmb->kinds[hmb->nr_kinds], config);
+	if (err)
+		return err;
+	__atomic_store_n(&hmb->ledger->nr_kinds, ++hmb->nr_kinds, __ATOMIC_RELEASE);
+	return (int)hmb->nr_kinds - 1;
+}
+
+static void level_rest(struct hmb *hmb, const struct hmb_kind *kind, struct hmb_level *level)
+{
+	level->nr_before = level_records(level);
+	level->open = NULL;
+	level->full = 0;
+	spare_encoder(hmb, kind, level);
+	level->encoder = NULL;
+}
+
+void hmb_rest(struct hmb *hmb, unsigned kind)
+{
+	struct hmb_kind *k = &hmb->kinds[kind];
+
+	for (unsigned l = 0; l < NR_LEVELS; l++)
+		level_rest(hmb, k, &k->levels[l]);
+}
+
 static int by_order(const void *a, const void *b, void *arg)
 {
 	const struct hmb_reduction *x = a, *y = b;
@@ -214,6 +250,32 @@ static unsigned victim(const struct hmb *hmb, unsigned wanting)
 	return wanting;
 }
 
+/* Returns the bytes of the kinds that a kind shares its share with, and the largest of them. */
+static uint64_t pool_bytes(const struct hmb *hmb, unsigned kind, unsigned *largest)
+{
+	const unsigned pool = hmb->kinds[kind].config.pool;
+	uint64_t sum = 0;
+
+	*largest = kind;
+	if (!pool)
+		return hmb->kinds[kind].bytes;
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		if (hmb->kinds[k].config.pool != pool)
+			continue;
+		sum += hmb->kinds[k].bytes;
+		if (hmb->kinds[k].bytes > hmb->kinds[*largest].bytes)
+			*largest = k;
+	}
+	return sum;
+}
+
+static void close_for_share(struct hmb *hmb, unsigned kind, uint64_t time)
+{
+	do {
+		hmb_close_lowest(hmb, kind, time, HMB_CAUSE_SHARE);
+	} while (!hmb->kinds[kind].config.by_level && hmb_floor(hmb, kind) < NR_LEVELS);
+}
+
 /*
  * Closes the lowest level of a kind that has more than its share, or all of them: what is left of
  * communication may mislead where its levels are not worth something alone. Returns false if no
@@ -221,14 +283,14 @@ static unsigned victim(const struct hmb *hmb, unsigned wanting)
  */
 static bool close_over_share(struct hmb *hmb, uint64_t time)
 {
-	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
-		const struct hmb_kind *kind = &hmb->kinds[k];
+	unsigned largest;
 
-		if (!kind->config.share || kind->bytes <= kind->config.share)
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		const size_t share = hmb->kinds[k].config.share;
+
+		if (!share || pool_bytes(hmb, k, &largest) <= share)
 			continue;
-		do {
-			hmb_close_lowest(hmb, k, time, HMB_CAUSE_SHARE);
-		} while (!kind->config.by_level && hmb_floor(hmb, k) < NR_LEVELS);
+		close_for_share(hmb, largest, time);
 		return true;
 	}
 	return false;
@@ -336,7 +398,7 @@ struct bin *hmb_next_bin(struct hmb *hmb, unsigned kind, unsigned level, uint64_
 	};
 	struct bin *bin;
 
-	bin = take(hmb, uses[k->config.content], !l->open, kind, level, time);
+	bin = take(hmb, uses[k->config.content], !l->open && !l->nr_bins, kind, level, time);
 	if (!bin)
 		return NULL;
 	bin->kind = (uint8_t)kind;

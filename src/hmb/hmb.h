@@ -20,7 +20,7 @@
  *
  * A kind can be cleared: all its lists are spliced at once, its floor falls to 0, and its counts
  * start again. The ledger keeps the number that the arena had given to bins until then, by which
- * everybody recognises the kind's bins of before as dead.
+ * everybody recognises the kind's bins of before as dead. A kind can also be added at any time.
  *
  * Always: taken == stored + reduced for every kind. Whole bins in lists, index pages, carved and
  * free add up to the arena. Every stored record's context resolves, and every live node is on the
@@ -62,6 +62,11 @@ struct hmb_kind_config {
 	 * first victim. A kind with a share is never one below it.
 	 */
 	size_t share;
+	/*
+	 * Kinds with the same number have one share together, and the largest of them is the
+	 * victim. 0: a share of its own.
+	 */
+	unsigned pool;
 	bool by_level; /* it loses its lowest level then, else all its records for good */
 };
 
@@ -204,6 +209,14 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
  * buffer. This takes a time that depends on the number of levels, not on that of records.
  */
 void hmb_clear(struct hmb *hmb, unsigned kind);
+
+/*
+ * Adds an empty kind behind all others. Returns its number; -ENOSPC: there are as many as there
+ * can be, -EINVAL, -ENOMEM.
+ */
+int hmb_add_kind(struct hmb *hmb, const struct hmb_kind_config *config);
+/* Gives back the memory in which records of the kind were coded. Further records take it anew. */
+void hmb_rest(struct hmb *hmb, unsigned kind);
 
 static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 {

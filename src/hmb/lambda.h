@@ -15,6 +15,7 @@
 #ifndef HMB_LAMBDA_H
 #define HMB_LAMBDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define NR_LEVELS 64
@@ -28,6 +29,12 @@ struct stream {
 	uint64_t n;           /* ordinal of the newest sample, in units of base period << shift */
 	unsigned shift;       /* the kernel samples at base period << shift */
 	uint64_t early, skip; /* of events that count occurrences: see stream_next_count() */
+	/*
+	 * Samples that are missing because the kernel began a period anew when it changed. The next
+	 * sample stands for them, too: see stream_leave().
+	 */
+	uint32_t owed;
+	uint32_t change; /* number of the change of period before the newest sample, + 1; 0: none */
 };
 
 #define LAMBDA_GAMMA 0x9e3779b97f4a7c15
@@ -50,13 +57,51 @@ static inline struct stream stream_start(uint64_t seed, uint64_t number, unsigne
 	return (struct stream){.n = lambda_mix(z) >> shift, .shift = shift};
 }
 
-/* The period became base << shift. It never becomes shorter. */
+/* The period became base << shift, and remains at least as long. */
 static inline void stream_slow(struct stream *stream, unsigned shift)
 {
 	if (shift <= stream->shift)
 		return;
 	stream->n >>= shift - stream->shift;
 	stream->shift = shift;
+}
+
+/* Returns a number below 2^bits that depends on the stream alone. */
+static inline uint64_t stream_chance(const struct stream *stream, unsigned bits)
+{
+	return lambda_mix(stream->n ^ LAMBDA_GAMMA * stream->change) & (((uint64_t)1 << bits) - 1);
+}
+
+/*
+ * The period fell to base << shift for a while. The ordinals between the last one and the next one
+ * of the longer period get numbers:
+ *
+ *     n, period 4 times as long     11              12              13
+ *     n, after it fell              44  45  46  47  48  49  50  51  52
+ *
+ * It is unknown how much of the longer period was over, so chance decides.
+ */
+static inline void stream_enter(struct stream *stream, unsigned shift)
+{
+	unsigned depth = stream->shift - shift;
+
+	stream->n = (stream->n << depth) + stream_chance(stream, depth);
+	stream->shift = shift;
+}
+
+/*
+ * The period rose to base << shift again. The kernel begins it anew, so that what was over of it is
+ * not counted: r + 1/2 short periods on average, with r of them since the last ordinal of the
+ * longer one. So often is one sample more owed.
+ */
+static inline void stream_leave(struct stream *stream, unsigned shift)
+{
+	unsigned depth = shift - stream->shift;
+	uint64_t rest = stream->n & (((uint64_t)1 << depth) - 1);
+	uint64_t chance = stream_chance(stream, depth + 1);
+
+	stream->owed += chance / 2 < rest || (chance / 2 == rest && chance % 2);
+	stream_slow(stream, shift);
 }
 
 /* A sample arrived: its level. */
@@ -94,6 +139,36 @@ static inline void stream_slow_counts(struct stream *stream, unsigned shift, uin
 	stream_slow(stream, shift);
 	stream->early = lambda_mix(stream->n) % (base << shift);
 	stream->skip = 0;
+}
+
+/* Returns the level of a sample that is owed. */
+static inline unsigned stream_pay(struct stream *stream, bool small_steps)
+{
+	unsigned level;
+
+	stream->owed--;
+	stream->n++;
+	level = stream->shift + (small_steps ? lambda_random(stream->n) : lambda(stream->n));
+	return level < NR_LEVELS ? level : NR_LEVELS - 1;
+}
+
+/*
+ * Like stream_enter() and stream_leave(). Which ordinal of the shorter period is one of the longer
+ * period is by chance here, so half a period is missing when they are left, and half a longer one
+ * when they are entered.
+ */
+static inline void stream_enter_counts(struct stream *stream, unsigned shift, uint64_t base)
+{
+	stream->owed += stream_chance(stream, 1) != 0;
+	stream_enter(stream, shift);
+	stream->early = lambda_mix(stream->n) % (base << shift);
+	stream->skip = 0;
+}
+
+static inline void stream_leave_counts(struct stream *stream, unsigned shift, uint64_t base)
+{
+	stream->owed += !stream_chance(stream, shift - stream->shift + 1);
+	stream_slow_counts(stream, shift, base);
 }
 
 /*

@@ -66,6 +66,7 @@ struct record_config {
 	struct stack_options stack;
 	struct calls_options calls;
 	double max_overhead; /* a share; 0: no guard */
+	double detail_share; /* of the budget, for all windows together */
 	uint64_t seed;
 	bool data;      /* the data sources of memory accesses are stored with samples */
 	bool wide;      /* samples all processes on CPUs or in an existing cgroup, not one target */

@@ -148,7 +148,13 @@ void session_close_first_levels(struct session *s)
 void session_follow_floor(struct session *s, unsigned event)
 {
 	s->sampling.shift[event] = hmb_floor(s->hmb, event);
-	sampler_slow(s->sampler, event, s->sampling.shift[event]);
+	session_follow(s, event);
+}
+
+void session_follow(struct session *s, unsigned event)
+{
+	sampler_follow(s->sampler, event,
+	               windows_shift(&s->windows, event, s->sampling.shift[event]));
 }
 
 /* Whether it saves anything to close one more level of an event. */

@@ -142,6 +142,8 @@ static int start(struct session *s)
 	int err = pause_open(s);
 
 	if (!err)
+		err = windows_open(s);
+	if (!err)
 		err = control_open(&s->control, tables_image_file(s->tables));
 	if (!err)
 		err = session_open_loop(s);
@@ -190,6 +192,7 @@ static void close_session(struct session *s)
 {
 	control_close(&s->control);
 	pause_close(s);
+	windows_close(s);
 	launch_cancel(&s->launch);
 	sampler_close(s->sampler);
 	cgroup_remove(&s->cgroup);

@@ -24,6 +24,7 @@
 #include "record/tasks/tasks.h"
 #include "record/pace.h"
 #include "record/wakers.h"
+#include "record/windows.h"
 #include "hmb/hmb.h"
 #include "perf/machine/cgroup.h"
 
@@ -48,7 +49,7 @@ struct cpu_event {
 struct sampling {
 	enum sampler_way way;
 	unsigned nr_counters; /* counters of the configuration, or 0: they cannot be read */
-	/* shift that the kernel uses, or was last asked to use */
+	/* shift that the kernel uses outside of windows, or was last asked to use */
 	unsigned shift[SAMPLER_MAX_EVENTS];
 	bool one_core_type;                   /* only one of several kinds of cores is sampled */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
@@ -76,6 +77,7 @@ struct session {
 	struct wakers wakers;
 	struct control control;
 	struct pause pause;
+	struct windows windows;
 	unsigned nr_actions[2]; /* in the trace: actions, and marks */
 	struct cgroup cgroup;   /* fd -1: none */
 	struct launch launch;   /* pid 0: nothing is started */
@@ -177,6 +179,8 @@ void session_choose_shifts(struct session *session);
 void session_close_first_levels(struct session *session);
 /* Lets the kernel follow the buffer, whose floor of this event has risen. */
 void session_follow_floor(struct session *session, unsigned event);
+/* Lets the kernel sample an event as the run or a window wants it, whichever wants more. */
+void session_follow(struct session *session, unsigned event);
 /*
  * Sampling costs too much: closes a level of the event of which most samples came, of those where
  * that helps. The kernel follows at its next sample.

@@ -106,6 +106,13 @@ static const char *calls(struct session *s, const struct control_request *reques
 	return NULL;
 }
 
+static const char *detail(struct session *s, const struct control_request *request,
+                          const struct ucred *peer)
+{
+	(void)peer;
+	return windows_begin(s, in_ns(request->seconds), request->hz);
+}
+
 /* Marks and other actions have room apart from each other. */
 static bool has_room(struct session *s, enum control_command command)
 {
@@ -122,11 +129,19 @@ static bool has_room(struct session *s, enum control_command command)
 /* Returns the index of a string with what the command was given; 0: nothing that has words. */
 static uint32_t argument_of(struct session *s, const struct control_request *request)
 {
-	char percent[32];
+	char words[64];
 
 	if (request->command == CONTROL_OVERHEAD) {
-		snprintf(percent, sizeof(percent), "%g %%", request->percent);
-		return tables_string(s->tables, percent);
+		snprintf(words, sizeof(words), "%g %%", request->percent);
+		return tables_string(s->tables, words);
+	}
+	if (request->command == CONTROL_DETAIL) {
+		int size = snprintf(words, sizeof(words), "%g s", request->seconds);
+
+		if (request->hz > 0)
+			snprintf(words + size, sizeof(words) - (size_t)size, " at %g Hz",
+			         request->hz);
+		return tables_string(s->tables, words);
 	}
 	if (request->recording)
 		return tables_string(s->tables, "the recording alone");
@@ -176,6 +191,7 @@ static void serve(void *arg, const struct control_request *request, const struct
 		[CONTROL_RESUME] = resume, [CONTROL_STOP] = stop,
 		[CONTROL_RESET] = reset,   [CONTROL_OVERHEAD] = overhead,
 		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = condition,
+		[CONTROL_DETAIL] = detail,
 	};
 	struct session *s = arg;
 	const char *refusal = "the recording has ended";

@@ -153,7 +153,8 @@ static void look_at_cost(struct session *s)
 	if (!config_has_clock(s->config))
 		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	in_step_tell_guard(s);
-	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)))
+	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)) &&
+	    !windows_cut(s))
 		session_slow_down(s);
 }
 
@@ -266,6 +267,12 @@ static void on_lease(struct session *s, int fd)
 	pause_expire(s);
 }
 
+static void on_windows(struct session *s, int fd)
+{
+	(void)fd;
+	windows_expire(s);
+}
+
 static int listen_to(struct session *s, const struct session_listener *listener)
 {
 	s->listeners[s->nr_listeners++] = *listener;
@@ -286,6 +293,7 @@ int session_open_loop(struct session *s)
 		{s->tasks.unobserved_list.poll_fd, on_unobserved},
 		{s->control.poll_fd, on_control},
 		{s->pause.lease_fd, on_lease},
+		{s->windows.timer_fd, on_windows},
 	};
 
 	for (unsigned i = 0; !err && i < sizeof(listeners) / sizeof(*listeners); i++)
@@ -355,6 +363,7 @@ void session_loop(struct session *s)
 		for (int i = 0; i < nr; i++)
 			on_readable(s, events[i].data.fd);
 		session_drain(s, false);
+		windows_drained(s);
 		if (!s->pause.flags)
 			stack_copy_follow(s);
 		drain_calls(s);

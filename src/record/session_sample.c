@@ -56,18 +56,71 @@ static uint64_t stands_for(const struct session *s, struct cpu_event *kept,
 	return kept->period;
 }
 
+/*
+ * Whether a change of the period cut off a part of one since the stream's last sample, which
+ * windows must make up for. The rungs of a ladder go on where they stopped.
+ */
+static bool is_cut(const struct session *s, const struct stream *stream)
+{
+	return s->windows.nr_begun && s->sampling.way == SAMPLER_CGROUP && stream->change;
+}
+
+static void follow_rise(struct stream *stream, const struct sampler_origin *origin, bool cut)
+{
+	if (cut)
+		stream_leave(stream, origin->shift);
+	else
+		stream_slow(stream, origin->shift);
+}
+
+static void follow_counts_rise(struct stream *stream, const struct sampler_origin *origin, bool cut,
+                               uint64_t base)
+{
+	if (cut)
+		stream_leave_counts(stream, origin->shift, base);
+	else
+		stream_slow_counts(stream, origin->shift, base);
+}
+
+/*
+ * Lets a stream follow the changes of the period since its last sample. If these were the start and
+ * the end of a window in which it had no sample, half a period is missing on average.
+ */
+static void follow_period(const struct session *s, struct stream *stream,
+                          const struct sampler_origin *origin)
+{
+	const unsigned event = (unsigned)origin->event;
+	const uint64_t base = sampler_base_period(s->sampler, event, origin->cpu);
+	const bool small = sampler_counts_in_small_steps(s->sampler, event);
+	const bool cut = is_cut(s, stream);
+	const uint32_t change = origin->change + 1;
+
+	/* A late sample tells nothing new. */
+	if (origin->shift < stream->shift && change <= stream->change)
+		return;
+	if (origin->shift < stream->shift && small)
+		stream_enter_counts(stream, origin->shift, base);
+	else if (origin->shift < stream->shift)
+		stream_enter(stream, origin->shift);
+	else if (origin->shift > stream->shift && small)
+		follow_counts_rise(stream, origin, cut, base);
+	else if (origin->shift > stream->shift)
+		follow_rise(stream, origin, cut);
+	else if (cut && change >= stream->change + 2)
+		stream->owed += stream_chance(stream, 1) != 0;
+	stream->change = change;
+}
+
 static unsigned next_level(struct session *s, struct stream *stream,
                            const struct sampler_origin *origin, uint64_t period)
 {
 	unsigned event = (unsigned)origin->event;
-	uint64_t base = sampler_base_period(s->sampler, event, origin->cpu);
 
-	if (!sampler_counts_in_small_steps(s->sampler, event)) {
-		stream_slow(stream, origin->shift);
+	follow_period(s, stream, origin);
+	if (!sampler_counts_in_small_steps(s->sampler, event))
 		return stream_next(stream);
-	}
-	stream_slow_counts(stream, origin->shift, base);
-	return stream_next_count(stream, base, period);
+	return stream_next_count(stream, sampler_base_period(s->sampler, event, origin->cpu),
+	                         period);
 }
 
 /* The first clock, if there is one, tells the target's time. */
@@ -144,6 +197,83 @@ static void find_place(struct session *s, struct task *task, const struct record
 		task->counted_thread = sample->thread;
 }
 
+static bool is_taken_by(const struct window *window, const struct sampler_origin *origin,
+                        const struct hmb_sample *sample)
+{
+	return window_takes(window, (unsigned)origin->event, sample->level, origin->shift,
+	                    sample->time);
+}
+
+/* Whether the level is open in a window that takes the sample. */
+static bool is_wanted_by_window(const struct session *s, const struct sampler_origin *origin,
+                                const struct hmb_sample *sample)
+{
+	for (unsigned i = 0; i < s->windows.nr && s->windows.nr_live; i++) {
+		const struct window *window = &s->windows.windows[i];
+
+		if (is_taken_by(window, origin, sample) &&
+		    sample->level >= hmb_floor(s->hmb, window->kind))
+			return true;
+	}
+	return false;
+}
+
+static void put(struct session *s, struct hmb_sample *sample, unsigned kind)
+{
+	sample->kind = kind;
+	if (hmb_put(s->hmb, sample))
+		tables_thread_stored(s->tables, sample->thread, kind, sample->level);
+}
+
+static void put_into_windows(struct session *s, const struct sampler_origin *origin,
+                             struct hmb_sample *sample)
+{
+	for (unsigned i = 0; i < s->windows.nr && s->windows.nr_live; i++) {
+		const struct window *window = &s->windows.windows[i];
+
+		if (is_taken_by(window, origin, sample))
+			put(s, sample, window->kind);
+	}
+}
+
+/* The shift of the run: in a window the kernel takes more samples than the run has. */
+static unsigned shift_of_run(const struct session *s, const struct sampler_origin *origin)
+{
+	const unsigned event = (unsigned)origin->event;
+
+	return s->windows.nr ? sampler_shift_for(s->sampler, event, s->sampling.shift[event]) : 0;
+}
+
+/*
+ * Returns the level of a sample that changes of the period have cost the run, and that this one
+ * stands for as well; -1: there is none.
+ */
+static int level_owed(struct session *s, struct stream *stream, const struct sampler_origin *origin)
+{
+	if (!stream->owed || origin->shift < shift_of_run(s, origin))
+		return -1;
+	return (int)stream_pay(stream,
+	                       sampler_counts_in_small_steps(s->sampler, (unsigned)origin->event));
+}
+
+/* Puts the sample wherever it belongs. Its stack is built if anybody wants it. */
+static void put_sample(struct session *s, struct task *task, const struct record *record,
+                       const struct sampler_origin *origin, struct hmb_sample *sample, int owed)
+{
+	const unsigned event = (unsigned)origin->event, level = sample->level;
+	const int floor = (int)hmb_floor(s->hmb, event);
+
+	if ((int)level >= floor || owed >= floor || is_wanted_by_window(s, origin, sample))
+		find_place(s, task, record, sample);
+	put_into_windows(s, origin, sample);
+	if (level >= shift_of_run(s, origin))
+		put(s, sample, event);
+	if (owed < 0)
+		return;
+	sample->level = (unsigned)owed;
+	put(s, sample, event);
+}
+
 static void take(struct session *s, struct task *task, const struct record *record,
                  const struct sampler_origin *origin)
 {
@@ -166,12 +296,9 @@ static void take(struct session *s, struct task *task, const struct record *reco
 	if (event->unit == EVENT_COUNT)
 		learn_interval(kept, record->time, origin->shift);
 	sample.step = time_step(s, kept, origin, sample.level);
-	if (sample.level >= hmb_floor(s->hmb, sample.kind))
-		find_place(s, task, record, &sample);
-	if (hmb_put(s->hmb, &sample))
-		tables_thread_stored(s->tables, sample.thread, sample.kind, sample.level);
-	if (hmb_floor(s->hmb, sample.kind) > s->sampling.shift[sample.kind])
-		session_follow_floor(s, sample.kind);
+	put_sample(s, task, record, origin, &sample, level_owed(s, stream, origin));
+	if (hmb_floor(s->hmb, (unsigned)origin->event) > s->sampling.shift[origin->event])
+		session_follow_floor(s, (unsigned)origin->event);
 }
 
 void session_sample(struct session *s, const struct record *record,

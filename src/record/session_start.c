@@ -124,6 +124,7 @@ int session_reset(struct session *s)
 	if (s->calls)
 		calls_read(s->calls);
 	clear_buffer(s);
+	windows_forget(s);
 	sampler_restart(s->sampler);
 	restart_streams(s);
 	restart_counts(s);

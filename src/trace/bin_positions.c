@@ -11,10 +11,10 @@ struct search {
 	uint32_t kind;
 };
 
-static int add_position(struct bin_positions *positions, const struct bin *bin)
+static int add_position(struct bin_positions *positions, uint32_t event, const struct bin *bin)
 {
 	struct bin_position position = {
-		.list = (uint32_t)bin->kind << 8 | bin->level,
+		.list = event << 8 | bin->level,
 		.sequence = bin->sequence,
 		.bin = bin,
 	};
@@ -24,10 +24,12 @@ static int add_position(struct bin_positions *positions, const struct bin *bin)
 
 static int add_bin(const struct search *search, const struct bin *bin)
 {
+	const uint32_t event = trace_bin_event(search->trace, bin);
+
 	if (bin->use != search->use || !trace_bin_live(search->trace, bin) ||
-	    (search->kind != TRACE_ALL_EVENTS && search->kind != bin->kind))
+	    (search->kind != TRACE_ALL_EVENTS && search->kind != event))
 		return 0;
-	return add_position(search->positions, bin);
+	return add_position(search->positions, event, bin);
 }
 
 static int add_granule(const struct search *search, const unsigned char *granule)

@@ -48,6 +48,7 @@ enum trace_section {
 	TRACE_CALL_SUMS,    /* struct trace_call_sum, one for each key; may be missing */
 	TRACE_ACTIONS,      /* struct trace_action, ascending by time; may be missing */
 	TRACE_GAPS,         /* struct trace_gap, for each event ascending; may be missing */
+	TRACE_WINDOWS,      /* struct trace_window; may be missing */
 	TRACE_CONDITIONS = 26, /* struct trace_condition, ascending by time; may be missing */
 	TRACE_OPENMP = 28,     /* struct trace_openmp, one for each key; may be missing */
 	NR_TRACE_SECTIONS
@@ -472,5 +473,27 @@ struct trace_condition {
 	uint32_t process; /* as in struct trace_action */
 };
 static_assert(sizeof(struct trace_condition) == 32, "fixed by the format");
+enum trace_window_flags {
+	TRACE_WINDOW_CUT = 1, /* it ended early because it cost the program too much */
+};
+
+/*
+ * A time in which an event was sampled more often than the rest of the run. Its samples are a kind
+ * of their own in bins, behind those of EVENTS. A stored one stands for base_period <<
+ * max(floor, shift) units, with the base_period of its stream.
+ */
+struct trace_window {
+	uint32_t number; /* from 1 on, in the order of their starts; 0: the entry is not in use */
+	uint32_t kind;   /* of the bins */
+	uint32_t event;
+	uint32_t process;  /* as in struct trace_action */
+	uint64_t from, to; /* ns; to 0: until the end of the recording */
+	uint32_t shift;
+	uint32_t floor;         /* in the end */
+	uint64_t taken, stored; /* as in struct trace_event */
+	uint32_t flags;         /* enum trace_window_flags */
+	uint32_t reserved;      /* 0 */
+};
+static_assert(sizeof(struct trace_window) == 64, "fixed by the format");
 
 #endif

@@ -46,6 +46,8 @@ const char *trace_command_name(const struct trace *trace, uint32_t comm)
 
 const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
+	if (trace->window && index == trace->window->event)
+		return &trace->window_event;
 	return section_entry(&trace->sections[TRACE_EVENTS], index);
 }
 

@@ -70,6 +70,7 @@ const struct trace_instrument *trace_instrument(const struct trace *trace, uint3
 const struct trace_action *trace_action(const struct trace *trace, uint32_t index);
 const struct trace_gap *trace_gap(const struct trace *trace, uint32_t index);
 const struct trace_condition *trace_condition(const struct trace *trace, uint32_t index);
+const struct trace_window *trace_window(const struct trace *trace, uint32_t index);
 
 /* Returns the end of a gap, which may be that of the run. It is not before its start. */
 uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
@@ -79,6 +80,25 @@ uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
  */
 uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to);
 /* "pause", or of a mark or condition its text. */
+
+/* The window with this number; NULL: there is none. Its end, which may be that of the run. */
+const struct trace_window *trace_find_window(const struct trace *trace, uint32_t number);
+uint64_t trace_window_end(const struct trace *trace, const struct trace_window *window);
+/*
+ * Lets the trace have a window's samples instead of its event's, which then has the window's
+ * period, floor and counts, and no exact total. Walks and strings of before are not valid any more.
+ * 0, -ENOENT or -ENOMEM.
+ */
+int trace_choose_window(struct trace *trace, uint32_t number);
+/* The window whose samples have this kind of bins; NULL: none. */
+const struct trace_window *trace_window_of_kind(const struct trace *trace, uint32_t kind);
+/* Adds up the weights of a window's samples. 0, -ENOMEM or -EBADMSG. */
+int trace_window_weight(const struct trace *trace, const struct trace_window *window,
+                        uint64_t *weight);
+/* The window that was chosen; NULL: the run. */
+const struct trace_window *trace_chosen_window(const struct trace *trace);
+
+/* "pause", or of a mark its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
 const struct trace_openmp *trace_openmp(const struct trace *trace, uint32_t index);

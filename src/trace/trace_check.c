@@ -209,8 +209,9 @@ static const char *check_steering(const struct trace *trace)
 
 	if (!MISSING_OR_READABLE(TRACE_ACTIONS, struct trace_action) ||
 	    !MISSING_OR_READABLE(TRACE_GAPS, struct trace_gap) ||
-	    !MISSING_OR_READABLE(TRACE_CONDITIONS, struct trace_condition))
-		return "its actions, conditions or gaps have entries of another kind";
+	    !MISSING_OR_READABLE(TRACE_CONDITIONS, struct trace_condition) ||
+	    !MISSING_OR_READABLE(TRACE_WINDOWS, struct trace_window))
+		return "its actions, windows, conditions or gaps have entries of another kind";
 	for (uint32_t i = 0; (action = trace_action(trace, i)); i++, last_action = action)
 		if (last_action && last_action->time > action->time)
 			return "its actions are out of order";
@@ -225,13 +226,33 @@ static const char *check_steering(const struct trace *trace)
 	return NULL;
 }
 
+/* Kinds of windows are those of no event and of no other window. */
+static const char *check_windows(const struct trace *trace)
+{
+	bool taken[MAX_EVENTS] = {false};
+	const struct trace_window *window;
+
+	for (uint32_t i = 0; (window = trace_window(trace, i)); i++) {
+		const struct trace_event *event = trace_kind(trace, window->event);
+
+		if (!window->number)
+			continue;
+		if (window->kind >= MAX_EVENTS || trace_kind(trace, window->kind) ||
+		    taken[window->kind] || !event || event->unit == TRACE_CALLS ||
+		    window->shift >= NR_LEVELS || window->floor > NR_LEVELS)
+			return "its windows make no sense";
+		taken[window->kind] = true;
+	}
+	return NULL;
+}
+
 const char *trace_check(const struct trace *trace)
 {
 	/* Each relies on those before it. */
 	static const char *(*const checks[])(const struct trace *trace) = {
-		check_sizes,        check_commands, check_events,   check_strings,
-		check_bins,         check_symbols,  check_counters, check_lines,
-		check_source_files, check_kinds,    check_comms,    check_steering,
+		check_sizes,   check_commands, check_events,  check_strings,      check_bins,
+		check_symbols, check_counters, check_lines,   check_source_files, check_kinds,
+		check_comms,   check_steering, check_windows,
 	};
 	const char *wrong = NULL;
 

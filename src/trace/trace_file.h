@@ -55,7 +55,9 @@ struct trace {
 	uint32_t owner_of_all; /* the process that whoever has none belongs to; UINT32_MAX: none */
 	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
-	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
+	void *renamed[NR_TRACE_RENAMED];   /* instead of the file's; all NULL: no new names */
+	const struct trace_window *window; /* whose samples its event has; NULL: none */
+	struct trace_event window_event;   /* what the event is then */
 	/* Walks leave out bins that only have older records; 0: none. */
 	uint64_t from;
 };
@@ -72,14 +74,28 @@ static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
 	return period << shift;
 }
 
+/*
+ * Returns the event or the kind of calls that a bin's records belong to; UINT32_MAX: none. Records
+ * of a window do if it was chosen, instead of those of its event.
+ */
+static inline uint32_t trace_bin_event(const struct trace *trace, const struct bin *bin)
+{
+	if (trace->window && bin->kind == trace->window->kind)
+		return trace->window->event;
+	if (trace->window && bin->kind == trace->window->event)
+		return UINT32_MAX;
+	return bin->kind;
+}
+
 /* Whether a bin holds records that count: samples of an event, or calls of a kind of these. */
 static inline bool trace_bin_live(const struct trace *trace, const struct bin *bin)
 {
-	const struct trace_event *kind = trace_kind(trace, bin->kind);
+	const uint32_t event = trace_bin_event(trace, bin);
+	const struct trace_event *kind = trace_kind(trace, event);
 
 	return kind && bin->level >= kind->floor &&
 	       (!trace->since || bin->sequence > trace->since[bin->kind]) &&
-	       bin->use == (bin->kind < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
+	       bin->use == (event < trace->nr_events ? BIN_SAMPLES : BIN_CALLS);
 }
 
 /*
@@ -107,6 +123,8 @@ const char *trace_check(const struct trace *trace);
  */
 int trace_index(struct trace *trace, const char **wrong);
 void trace_drop_index(struct trace *trace);
+/* Lets it have none, without freeing what may be another's. */
+void trace_forget_index(struct trace *trace);
 /* Computes the weights of samples again, after floors have changed. */
 void trace_weigh(struct trace *trace);
 

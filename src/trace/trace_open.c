@@ -353,6 +353,15 @@ int trace_index(struct trace *trace, const char **wrong)
 	return 0;
 }
 
+void trace_forget_index(struct trace *trace)
+{
+	trace->weights = NULL;
+	trace->homes = NULL;
+	trace->pids = NULL;
+	trace->folders = NULL;
+	trace->nr_events = trace->nr_homes = trace->nr_pids = trace->nr_folders = 0;
+}
+
 void trace_drop_index(struct trace *trace)
 {
 	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
@@ -361,11 +370,7 @@ void trace_drop_index(struct trace *trace)
 	free(trace->homes);
 	free(trace->pids);
 	free(trace->folders);
-	trace->weights = NULL;
-	trace->homes = NULL;
-	trace->pids = NULL;
-	trace->folders = NULL;
-	trace->nr_events = trace->nr_homes = trace->nr_pids = trace->nr_folders = 0;
+	trace_forget_index(trace);
 }
 
 /* Opens a trace whose bytes are in memory. Returns 0, or -errno with the reason in why. */

@@ -19,8 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#define MAX_WORDS 3 /* WHOM COMMAND ARGUMENT */
+#define MAX_WORDS 4 /* WHOM COMMAND ARGUMENT OPTIONAL */
 
 enum { OPT_RECORDING = 1000, OPT_FOR, OPT_SAVE };
 
@@ -28,6 +29,7 @@ struct ctl {
 	const char *words[MAX_WORDS];
 	unsigned nr_words;
 	const char *whom, *name, *argument;
+	const char *optional; /* argument; NULL: not given */
 	const char *save; /* where reset writes a trace of what the recorder has; NULL: nowhere */
 	double seconds;
 	bool recording, json;
@@ -36,7 +38,7 @@ struct ctl {
 struct ctl_command {
 	const char *name;
 	const char *argument; /* what it must be given; NULL: nothing */
-	bool takes_file;      /* it may be given the name of a file */
+	bool takes_more;      /* it may be given one more word */
 	int (*run)(const struct ctl *ctl, const struct whom *recorder);
 };
 
@@ -60,6 +62,25 @@ static void put_event_json(struct json_writer *json, const struct image_event *e
 	json_end(json);
 }
 
+static const char *event_of(const struct image_status *status, const struct image_window *window)
+{
+	return window->event < status->nr_events ? status->events[window->event].name : "";
+}
+
+static void put_window_json(struct json_writer *json, const struct image_status *status,
+                            const struct image_window *window)
+{
+	json_begin(json, NULL);
+	json_number(json, "number", window->number);
+	json_text(json, "event", event_of(status, window));
+	json_number(json, "from_ns", window->from);
+	json_number(json, "to_ns", window->to);
+	json_number(json, "period", window->period);
+	json_number(json, "taken", window->taken);
+	json_flag(json, "open", !window->to);
+	json_end(json);
+}
+
 static void put_status_json(const struct image_status *status)
 {
 	struct json_writer json = {.to = stdout};
@@ -80,6 +101,8 @@ static void put_status_json(const struct image_status *status)
 	json_number(&json, "used", status->used);
 	json_end(&json);
 	json_begin_list(&json, "windows");
+	for (unsigned i = 0; i < status->nr_windows; i++)
+		put_window_json(&json, status, &status->windows[i]);
 	json_end_list(&json);
 	json_end(&json);
 	putchar('\n');
@@ -96,6 +119,10 @@ static void put_status(const struct image_status *status, const struct whom *rec
 	printf("%llu samples taken, %llu stored, %llu lost; %s of %s used\n",
 	       (unsigned long long)status->taken, (unsigned long long)status->state.stored,
 	       (unsigned long long)status->state.lost, used, budget);
+	for (unsigned i = 0; i < status->nr_windows; i++)
+		printf("window %u%s: %llu samples taken\n", status->windows[i].number,
+		       status->windows[i].to ? "" : " (open)",
+		       (unsigned long long)status->windows[i].taken);
 	for (unsigned e = 0; e < status->nr_events; e++) {
 		text_put(stdout, status->events[e].name, 0);
 		printf(": one every %llu%s, floor %u\n",
@@ -201,7 +228,7 @@ static int reset(const struct ctl *ctl, const struct whom *recorder)
 /* The recorder takes no notice. */
 static int snapshot(const struct ctl *ctl, const struct whom *recorder)
 {
-	struct image_command command = {.path = recorder->trace_path, .output = ctl->argument};
+	struct image_command command = {.path = recorder->trace_path, .output = ctl->optional};
 
 	return command.output || snapshot_settle_output(&command) ? snapshot_write(&command) : 1;
 }
@@ -231,32 +258,8 @@ static int calls(const struct ctl *ctl, const struct whom *recorder)
 	return ask(recorder, &request);
 }
 
-/* --- the command line ------------------------------------------------------------------------- */
-
-static const struct ctl_command ctl_commands[] = {
-	{"status", NULL, false, show_status},
-	{"mark", "a text", false, mark},
-	{"pause", NULL, false, pause_},
-	{"resume", NULL, false, resume},
-	{"stop", NULL, false, stop},
-	{"reset", NULL, false, reset},
-	{"snapshot", NULL, true, snapshot},
-	{"overhead", "a percentage", false, overhead},
-	{"calls", "on, off or a class", false, calls},
-};
-
-#define NR_CTL_COMMANDS (sizeof(ctl_commands) / sizeof(*ctl_commands))
-
-static const struct ctl_command *find_command(const char *name)
-{
-	for (size_t i = 0; i < NR_CTL_COMMANDS; i++)
-		if (!strcmp(name, ctl_commands[i].name))
-			return &ctl_commands[i];
-	return NULL;
-}
-
 /* A number of seconds, or of minutes or hours with m or h behind it. */
-static double parse_seconds(const char *arg)
+static double parse_seconds(const char *arg, const char *what)
 {
 	char *end;
 	double seconds = strtod(arg, &end);
@@ -275,8 +278,55 @@ static double parse_seconds(const char *arg)
 			end--;
 		}
 	if (end == arg || *end || !(seconds >= 0.001 && seconds <= CONTROL_SECONDS_MAX))
-		say_usage("impossible time '%s'; --for takes seconds, as in 10, 10m or 2h", arg);
+		say_usage("impossible time '%s'; %s takes seconds, as in 10, 10m or 2h", arg, what);
 	return seconds;
+}
+
+static double parse_rate(const char *arg)
+{
+	char *end;
+	double hz = strtod(arg, &end);
+
+	if (end == arg || (*end && strcasecmp(end, "hz") != 0) ||
+	    !(hz >= CONTROL_HZ_MIN && hz <= CONTROL_HZ_MAX))
+		say_usage("impossible rate '%s'; detail takes samples a second, as in 1000", arg);
+	return hz;
+}
+
+static int detail(const struct ctl *ctl, const struct whom *recorder)
+{
+	const struct control_request request = {
+		.command = CONTROL_DETAIL,
+		.seconds = parse_seconds(ctl->argument, "detail"),
+		.hz = ctl->optional ? parse_rate(ctl->optional) : 0,
+	};
+
+	return ask(recorder, &request);
+}
+
+/* --- the command line ------------------------------------------------------------------------- */
+
+static const struct ctl_command ctl_commands[] = {
+	{"status", NULL, false, show_status},
+	{"mark", "a text", false, mark},
+	{"pause", NULL, false, pause_},
+	{"resume", NULL, false, resume},
+	{"stop", NULL, false, stop},
+	{"reset", NULL, false, reset},
+	{"snapshot", NULL, true, snapshot},
+	{"detail", "a number of seconds", true, detail},
+	{"overhead", "a percentage", false, overhead},
+	{"calls", "on, off or a class", false, calls},
+};
+
+#define NR_CTL_COMMANDS (sizeof(ctl_commands) / sizeof(*ctl_commands))
+
+static const struct ctl_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_CTL_COMMANDS; i++)
+		if (!strcmp(name, ctl_commands[i].name))
+			return &ctl_commands[i];
+	return NULL;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -294,7 +344,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		ctl->save = arg;
 		return 0;
 	case OPT_FOR:
-		ctl->seconds = parse_seconds(arg);
+		ctl->seconds = parse_seconds(arg, "--for");
 		return 0;
 	case ARGP_KEY_ARG:
 		if (ctl->nr_words == MAX_WORDS)
@@ -341,8 +391,10 @@ static const struct ctl_command *take_words(struct ctl *ctl)
 	ctl->name = ctl->words[at++];
 	if (command->argument && at == ctl->nr_words)
 		say_usage("%s takes %s", command->name, command->argument);
-	if (command->argument || (command->takes_file && at < ctl->nr_words))
+	if (command->argument)
 		ctl->argument = ctl->words[at++];
+	if (command->takes_more && at < ctl->nr_words)
+		ctl->optional = ctl->words[at++];
 	if (at < ctl->nr_words)
 		say_usage("too many arguments: '%s'", ctl->words[at]);
 	check_options(ctl);
@@ -363,6 +415,7 @@ static const char doc[] =
 	"  stop               writes the trace now; the program runs on\n"
 	"  reset              drops all samples, and begins anew with the first rate\n"
 	"  snapshot [FILE]    writes a trace of what there is so far (snapshot.atr)\n"
+	"  detail TIME [HZ]   samples as often as at the start, or at HZ, for this time\n"
 	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
 	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
 

@@ -43,6 +43,7 @@ enum {
 	OPT_PAUSE_AT,
 	OPT_IN_STEP,
 	OPT_ON,
+	OPT_DETAIL_SHARE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -73,6 +74,8 @@ static const struct argp_option argp_options[] = {
          "without a command: stop after sampling for this long", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
          "share of the program's time that samples and calls may cost (5; 0: no limit)", 0},
+	{"detail-share", OPT_DETAIL_SHARE, "PERCENT", 0,
+         "share of the memory that windows of adaptrace ctl detail keep once it is full (10)", 0},
 	{"in-step", OPT_IN_STEP, "yes|no", 0,
          "sample all CPUs at the same instants, where that is possible (yes)", 0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "deepest stack, in frames (1024)", 0},
@@ -426,6 +429,10 @@ static error_t parse_sampling(struct record_config *config, int key, const char 
 	case OPT_OVERHEAD:
 		config->max_overhead = parse_overhead(arg);
 		return 0;
+	case OPT_DETAIL_SHARE:
+		config->detail_share =
+			parse_percent(arg, 0, 90, "--detail-share takes 0% to 90%") / 100;
+		return 0;
 	case OPT_IN_STEP:
 		config->in_step = parse_yes(arg, "--in-step takes yes or no");
 		return 0;
@@ -487,6 +494,7 @@ int record_options(struct record_config *config, int argc, char **argv)
 	                  .max = SESSION_MAX_STACK},
 		.max_overhead = 0.05,
 		.in_step = true,
+		.detail_share = 0.1,
 		.calls = {.share = 0.5, .policy = TRACE_POLICY_TIME, .classes = UINT32_MAX},
 	};
 	if (getrandom(&config->seed, sizeof(config->seed), 0) != sizeof(config->seed))

@@ -274,13 +274,19 @@ static void put_call_json(struct dump *dump, const struct trace_call *call)
 	dump_call_json(dump->to, dump->trace, call);
 }
 
+/* A window has samples and no calls. */
+static int next_call(const struct dump *dump, struct call_walk *calls, struct trace_call *call)
+{
+	return trace_chosen_window(dump->trace) ? 0 : call_walk_next(calls, call);
+}
+
 /* Samples and calls by turns, a call when it was left. */
 static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
                        put_sample *put, put_call *tell)
 {
 	struct trace_sample sample;
 	struct trace_call call;
-	int got = trace_walk_next(samples, &sample), got_call = call_walk_next(calls, &call);
+	int got = trace_walk_next(samples, &sample), got_call = next_call(dump, calls, &call);
 
 	while (!ferror(dump->to) && !dump->err && got >= 0 && got_call >= 0 && (got || got_call)) {
 		if (got && (!got_call || sample.time <= call.call.leave)) {
@@ -290,7 +296,7 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 			got = trace_walk_next(samples, &sample);
 		} else {
 			tell(dump, &call);
-			got_call = call_walk_next(calls, &call);
+			got_call = next_call(dump, calls, &call);
 		}
 	}
 	return got < 0 ? got : got_call < 0 ? got_call : dump->err;
@@ -298,7 +304,9 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 
 static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
 {
-	struct trace_walk *samples = trace_walk_new(trace, TRACE_ALL_EVENTS);
+	const struct trace_window *window = trace_chosen_window(trace);
+	struct trace_walk *samples =
+		trace_walk_new(trace, window ? window->event : TRACE_ALL_EVENTS);
 	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
 	int err = calls ? 0 : -errno;
 	struct dump dump;

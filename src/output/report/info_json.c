@@ -148,12 +148,15 @@ static void put_reductions(struct json_writer *json, const struct trace *trace)
 
 	json_begin_list(json, "reductions");
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
-		const struct trace_event *event = trace_event(trace, reduction->event);
-		const struct trace_event *kind = trace_kind(trace, reduction->event);
+		const struct trace_window *window = trace_window_of_kind(trace, reduction->event);
+		const uint32_t number = window ? window->event : reduction->event;
+		const struct trace_event *event = trace_event(trace, number);
+		const struct trace_event *kind = trace_kind(trace, number);
 
 		json_begin(json, NULL);
 		json_number(json, "time_ns", reduction->time);
 		put_string(json, "event", trace, kind ? kind->name : 0);
+		json_number(json, "window", window ? window->number : 0);
 		json_text(json, "cause", reduction_cause(reduction->cause));
 		json_number(json, "floor", reduction->floor);
 		json_number(json, "period", event ? trace_period(event, reduction->floor) : 0);
@@ -215,6 +218,41 @@ static void put_gaps(struct json_writer *json, const struct trace *trace)
 		json_end(json);
 	}
 	json_end_list(json);
+}
+
+static int put_window(struct json_writer *json, const struct trace *trace,
+                      const struct trace_window *window)
+{
+	const struct trace_event *event = trace_event(trace, window->event);
+	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
+	uint64_t weight;
+	int err = trace_window_weight(trace, window, &weight);
+
+	json_begin(json, NULL);
+	json_number(json, "number", window->number);
+	put_string(json, "event", trace, event ? event->name : 0);
+	json_number(json, "from_ns", window->from);
+	json_number(json, "to_ns", trace_window_end(trace, window));
+	json_number(json, "period", event ? trace_period(event, shift) : 0);
+	json_number(json, "taken", window->taken);
+	json_number(json, "stored", window->stored);
+	json_number(json, "weight", weight);
+	json_flag(json, "cut", window->flags & TRACE_WINDOW_CUT);
+	json_end(json);
+	return err;
+}
+
+static int put_windows(struct json_writer *json, const struct trace *trace)
+{
+	const struct trace_window *window;
+	int err = 0;
+
+	json_begin_list(json, "windows");
+	for (uint32_t i = 0; !err && (window = trace_window(trace, i)); i++)
+		if (window->number)
+			err = put_window(json, trace, window);
+	json_end_list(json);
+	return err;
 }
 
 static void put_shares(struct json_writer *json, const struct trace *trace,
@@ -344,6 +382,8 @@ int info_json(FILE *to, const struct trace *trace)
 	put_actions(&json, trace);
 	put_conditions(&json, trace);
 	put_gaps(&json, trace);
+	if (!err)
+		err = put_windows(&json, trace);
 	json_begin_list(&json, "threads");
 	put_shares(&json, trace, &shares, &thread_rows, shares.nr_threads);
 	json_begin_list(&json, "commands");

@@ -151,6 +151,43 @@ static void put_conditions(FILE *to, const struct trace *trace)
 		fprintf(to, "  and %u more times\n", nr - MAX_ACTIONS);
 }
 
+static void put_window(FILE *to, const struct trace *trace, const struct trace_window *window)
+{
+	const struct trace_run *run = trace_run(trace);
+	const struct trace_event *event = trace_event(trace, window->event);
+	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
+	char from[TEXT_SIZE], until[TEXT_SIZE], period[TEXT_SIZE];
+
+	text_quantity(from, (double)trace_since_start(run, window->from), TRACE_NS);
+	text_quantity(until, (double)trace_since_start(run, trace_window_end(trace, window)),
+	              TRACE_NS);
+	text_period(period, event ? trace_period(event, shift) : 0,
+	            event ? event->unit : TRACE_COUNT);
+	fprintf(to, "  %9s  window %u until %s: ", from, window->number, until);
+	text_put(to, event ? trace_string(trace, event->name) : "?", 0);
+	fprintf(to, " every %s, %llu samples taken, %llu of them stored%s\n", period,
+	        (unsigned long long)window->taken, (unsigned long long)window->stored,
+	        window->flags & TRACE_WINDOW_CUT ? "; it cost too much" : "");
+}
+
+/* Several are in the order of their kinds, which are used again. */
+static void put_windows(FILE *to, const struct trace *trace)
+{
+	const struct trace_window *window, *next;
+	uint32_t shown = 0;
+
+	for (;;) {
+		next = NULL;
+		for (uint32_t i = 0; (window = trace_window(trace, i)); i++)
+			if (window->number > shown && (!next || window->number < next->number))
+				next = window;
+		if (!next)
+			return;
+		put_window(to, trace, next);
+		shown = next->number;
+	}
+}
+
 static void put_run(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -343,7 +380,9 @@ static void put_reductions(FILE *to, const struct trace *trace)
 	for (uint32_t i = 0; (r = trace_reduction(trace, i)); i++) {
 		const struct trace_event *event = trace_event(trace, r->event);
 
-		if (!event && trace_kind(trace, r->event)) /* of calls: told with them */
+		/* Kinds of calls and of windows are shown with these. */
+		if (!event &&
+		    (trace_kind(trace, r->event) || trace_window_of_kind(trace, r->event)))
 			continue;
 		if (event && r->floor < event->initial_shift)
 			continue;
@@ -547,6 +586,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_reductions(to, trace);
 	put_actions(to, trace);
 	put_conditions(to, trace);
+	put_windows(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -288,7 +289,8 @@ static struct sampler_step step_to(const struct sampler *s, const struct sampler
                                    unsigned shift)
 {
 	struct sampler_step step = {
-		.shift = clamp_shift(event, shift),
+		.shift =
+			clamp_shift(event, shift > event->first_shift ? shift : event->first_shift),
 		.rung = event->rung,
 		.set = s->set,
 	};
@@ -323,24 +325,55 @@ static void take_step(struct sampler *sampler, unsigned e, struct sampler_step n
 	}
 	event->rung = next.rung;
 	event->steps[event->nr_steps++] = next;
+	event->stepped = true;
 	sampler_lose_phases(sampler, e);
 }
 
-unsigned sampler_slow(struct sampler *sampler, unsigned e, unsigned shift)
+/* Forgets the oldest steps. */
+static void forget_steps(struct sampler_event *event, unsigned nr)
+{
+	event->nr_steps -= nr;
+	event->nr_forgotten += nr;
+	memmove(event->steps, event->steps + nr, event->nr_steps * sizeof(*event->steps));
+}
+
+bool sampler_has_step_room(const struct sampler *s, struct sampler_event *event)
+{
+	const uint64_t drained = sampler_drained(s);
+	unsigned nr = 0;
+
+	if (event->nr_steps < SAMPLER_MAX_STEPS)
+		return true;
+	while (nr + 1 < event->nr_steps && event->steps[nr + 1].time <= drained)
+		nr++;
+	forget_steps(event, nr);
+	return nr;
+}
+
+unsigned sampler_follow(struct sampler *sampler, unsigned e, unsigned shift)
 {
 	struct sampler_event *event = &sampler->events[e];
 	struct sampler_step next = step_to(sampler, event, shift);
 
-	if (next.shift > last_step(event)->shift && event->nr_steps < SAMPLER_MAX_STEPS)
+	if (next.shift != last_step(event)->shift && sampler_has_step_room(sampler, event))
 		take_step(sampler, e, next);
 	return last_step(event)->shift;
 }
 
-/* Forgets all steps but the last one: samples of before it are of no interest any more. */
-static void forget_steps(struct sampler_event *event)
+unsigned sampler_shift_for(const struct sampler *sampler, unsigned e, unsigned shift)
 {
-	event->steps[0] = *last_step(event);
-	event->nr_steps = 1;
+	return step_to(sampler, &sampler->events[e], shift).shift;
+}
+
+uint64_t sampler_changed(const struct sampler *sampler, unsigned e)
+{
+	return last_step(&sampler->events[e])->time;
+}
+
+/* Samples of before the last step are of no interest any more. */
+static void keep_last_step(struct sampler_event *event)
+{
+	forget_steps(event, event->nr_steps - 1);
 }
 
 static void restart_event(struct sampler *s, unsigned e)
@@ -348,10 +381,11 @@ static void restart_event(struct sampler *s, unsigned e)
 	struct sampler_event *event = &s->events[e];
 	struct sampler_step first = step_to(s, event, event->first_shift);
 
-	forget_steps(event);
+	keep_last_step(event);
 	if (first.shift != last_step(event)->shift)
 		take_step(s, e, first);
-	forget_steps(event);
+	keep_last_step(event);
+	event->stepped = false;
 	event->total_before = event_total(s, event);
 	event->throttled = false;
 	for (unsigned c = 0; c < s->nr_cpus && event->lost_before; c++)
@@ -442,6 +476,8 @@ static void find_origin(const struct sampler *s, const struct record *record, un
 		const struct sampler_step *step = step_at(&s->events[id->event], record->time);
 
 		origin->shift = step->shift;
+		origin->change = s->events[id->event].nr_forgotten +
+		                 (unsigned)(step - s->events[id->event].steps);
 		/* Only the rungs of a ladder ever sample at the same time. */
 		origin->stale = s->way == SAMPLER_LADDER &&
 		                (step->rung != id->rung || step->set != id->set);
@@ -557,7 +593,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 	if (event->throttled)
 		return 0;
 	/* The rungs of a ladder take turns, and count twice while they do. */
-	if (event->nr_steps != 1 && sampler->way == SAMPLER_LADDER)
+	if (event->stepped && sampler->way == SAMPLER_LADDER)
 		return 0;
 	return event_total(sampler, event) - event->total_before;
 }

@@ -94,7 +94,9 @@ struct sampler_origin {
 	int event; /* -1: none of the sampled ones */
 	unsigned cpu;
 	unsigned shift; /* the event sampled at sampler_period() of this */
-	unsigned rung;  /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
+	/* Number of the event's change of period that was the last before the record. */
+	unsigned change;
+	unsigned rung; /* SAMPLER_LADDER: counts belong to one thread, CPU and rung */
 	/* SAMPLER_LADDER: index of the task that has the event or its parent, if that is in force
 	 */
 	unsigned target;
@@ -166,10 +168,15 @@ static inline uint64_t sampler_now(void)
 }
 
 /*
- * Asks the kernel to sample at sampler_period() of a shift from now on. Returns the shift that is
- * in force then: the one asked for or, between two rungs, less.
+ * Asks the kernel to sample at sampler_period() of a shift from now on: of one that is no less than
+ * the first. Returns the shift that is in force then: the one asked for or, between two rungs,
+ * less. It is another one where the period has changed too often for records that are not drained
+ * yet; the change may be asked for again after a drain.
  */
-unsigned sampler_slow(struct sampler *sampler, unsigned event, unsigned shift);
+unsigned sampler_follow(struct sampler *sampler, unsigned event, unsigned shift);
+/* Returns the shift that would be in force then, and since when the present one is, ns. */
+unsigned sampler_shift_for(const struct sampler *sampler, unsigned event, unsigned shift);
+uint64_t sampler_changed(const struct sampler *sampler, unsigned event);
 /*
  * Samples at the first shifts again, and starts all totals and losses of samples at 0 as if
  * sampling had been enabled now. Samples of before this call may still come out: their shift and

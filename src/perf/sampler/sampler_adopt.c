@@ -137,7 +137,7 @@ static int open_set(struct sampler *s)
 	return err;
 }
 
-static int check(const struct sampler *s, size_t nr)
+static int check(struct sampler *s, size_t nr)
 {
 	size_t most = sampler_descriptor_limit() / 2 / s->nr_cpus;
 
@@ -152,7 +152,7 @@ static int check(const struct sampler *s, size_t nr)
 		most = MOST_EVENTS / s->nr_cpus;
 	for (unsigned e = 0; e < s->nr_events; e++) {
 		if (nr * s->events[e].nr_rungs > most || s->set == MOST_SETS ||
-		    s->events[e].nr_steps == SAMPLER_MAX_STEPS)
+		    !sampler_has_step_room(s, &s->events[e]))
 			return -E2BIG;
 		most -= nr * s->events[e].nr_rungs;
 	}
@@ -238,6 +238,7 @@ void sampler_use_adopted(struct sampler *s)
 		step.time = time;
 		step.set = s->set;
 		event->steps[event->nr_steps++] = step;
+		event->stepped = true;
 	}
 	free_set(s, set);
 	s->adopted = NULL;

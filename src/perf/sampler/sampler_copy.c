@@ -105,7 +105,7 @@ int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 	if (s->way != SAMPLER_CGROUP || s->nr_counters)
 		return -EOPNOTSUPP;
 	for (e = 0; e < s->nr_events; e++)
-		if (s->events[e].nr_steps == SAMPLER_MAX_STEPS)
+		if (!sampler_has_step_room(s, &s->events[e]))
 			return -ENOSPC;
 	err = add_ids(s);
 	for (; !err && opened < s->nr_events; opened++)

@@ -32,7 +32,8 @@ struct sampler_event {
 	bool is_clock;         /* it counts ns of running */
 	unsigned nr_rungs, rung;
 	unsigned first_shift; /* of rung 0 */
-	unsigned nr_steps;
+	bool stepped;         /* another period was in force since the start, or a restart */
+	unsigned nr_steps, nr_forgotten;
 	struct sampler_step {
 		uint64_t time; /* in force since */
 		unsigned shift, rung, set;
@@ -195,6 +196,12 @@ void sampler_note_phase(struct sampler *s, const struct sampler_origin *origin,
 void sampler_replace_timers(struct sampler *s);
 /* Notes that all timers of an event were restarted without regard to the grid. */
 void sampler_lose_phases(struct sampler *s, unsigned event);
+
+/*
+ * Whether one more step can be noted. Steps are forgotten that no record which is still to come can
+ * be of.
+ */
+bool sampler_has_step_room(const struct sampler *s, struct sampler_event *event);
 
 /* Returns the lost samples of an event on a CPU since it was opened. */
 uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event *event,

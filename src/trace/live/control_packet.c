@@ -11,7 +11,7 @@
 #define MAX_DEPTH      2
 
 /* The members of requests beside "v" and "ctl". */
-enum member { TEXT = 1, RECORDING = 2, SECONDS = 4, PERCENT = 8, VALUE = 16, PATH = 32 };
+enum member { TEXT = 1, RECORDING = 2, SECONDS = 4, PERCENT = 8, VALUE = 16, PATH = 32, HZ = 64 };
 
 static const struct command {
 	const char *name;
@@ -26,6 +26,7 @@ static const struct command {
 	[CONTROL_OVERHEAD] = {"overhead", PERCENT, PERCENT},
 	[CONTROL_CALLS] = {"calls", TEXT, TEXT},
 	[CONTROL_CONDITION] = {"condition", TEXT | VALUE | PATH, TEXT | VALUE},
+	[CONTROL_DETAIL] = {"detail", SECONDS | HZ, SECONDS},
 };
 
 const char *control_command_name(enum control_command command)
@@ -97,6 +98,8 @@ static unsigned take_member(const char *key, struct json_object *value,
 		return VALUE;
 	if (!strcmp(key, "file") && take_text(value, request->file, CONTROL_FILE_MAX))
 		return PATH;
+	if (!strcmp(key, "hz") && take_number(value, CONTROL_HZ_MIN, CONTROL_HZ_MAX, &request->hz))
+		return HZ;
 	if (!strcmp(key, "recording") && json_object_is_type(value, json_type_boolean)) {
 		request->recording = json_object_get_boolean(value);
 		return RECORDING;
@@ -222,6 +225,8 @@ static void add_members(struct json_object *object, const struct control_request
 		json_object_object_add(object, "file", json_object_new_string(request->file));
 	if (members & SECONDS && request->seconds > 0)
 		json_object_object_add(object, "seconds", json_object_new_double(request->seconds));
+	if (members & HZ && request->hz > 0)
+		json_object_object_add(object, "hz", json_object_new_double(request->hz));
 }
 
 size_t control_request_print(const struct control_request *request, char packet[CONTROL_PACKET_MAX])

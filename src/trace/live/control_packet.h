@@ -19,6 +19,8 @@
 #define CONTROL_FILE_MAX    2048 /* likewise */
 #define CONTROL_SECONDS_MIN 0.001
 #define CONTROL_SECONDS_MAX 1e9
+#define CONTROL_HZ_MIN      0.001
+#define CONTROL_HZ_MAX      1e9
 
 enum control_command {
 	CONTROL_MARK,   /* text */
@@ -29,6 +31,7 @@ enum control_command {
 	CONTROL_OVERHEAD,  /* percent */
 	CONTROL_CALLS,     /* text: on, off, or a class of calls */
 	CONTROL_CONDITION, /* text, value, file: it has come true, which is to be noted */
+	CONTROL_DETAIL,    /* seconds, hz */
 	NR_CONTROL_COMMANDS
 };
 
@@ -39,6 +42,7 @@ struct control_request {
 	double seconds; /* time after which the command is undone; 0: not given */
 	double percent; /* 0 … 100 */
 	double value;
+	double hz; /* samples a second; 0: not given */
 	char text[CONTROL_TEXT_MAX + 1];
 	char file[CONTROL_FILE_MAX + 1]; /* a path, which the recorder only notes */
 };

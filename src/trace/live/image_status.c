@@ -69,6 +69,40 @@ static int read_event(const struct view *view, int fd, uint32_t kind, struct ima
 	return read_name(view, fd, event.name, to->name);
 }
 
+static uint64_t shifted(uint64_t period, uint32_t shift)
+{
+	return shift < 56 ? period << shift : 0;
+}
+
+/* Adds a window that is in use, of an event. */
+static int read_window(const struct view *view, int fd, uint32_t index, struct image_status *status)
+{
+	struct image_window *to = &status->windows[status->nr_windows];
+	const size_t *sections = view->tables.layout.section;
+	struct trace_window window;
+	struct trace_event event;
+	uint32_t floor;
+	int err = read_part(fd, &window, sizeof(window),
+	                    sections[TRACE_WINDOWS] + index * sizeof(window));
+
+	if (err || !window.number || window.kind >= HMB_MAX_KINDS ||
+	    window.event >= view->header.nr[TRACE_EVENTS])
+		return err;
+	err = read_part(fd, &event, sizeof(event),
+	                sections[TRACE_EVENTS] + window.event * sizeof(event));
+	floor = view->ledger.floor[window.kind];
+	*to = (struct image_window){
+		.number = window.number,
+		.event = window.event,
+		.from = window.from,
+		.to = window.to,
+		.period = shifted(event.base_period, floor > window.shift ? floor : window.shift),
+		.taken = view->ledger.taken[window.kind],
+	};
+	status->nr_windows++;
+	return err;
+}
+
 static int read_status(int fd, struct image_status *status)
 {
 	struct view view = {0};
@@ -82,6 +116,8 @@ static int read_status(int fd, struct image_status *status)
 	status->used = view.run.used;
 	for (uint32_t k = 0; !err && k < view.header.nr[TRACE_EVENTS]; k++)
 		err = read_event(&view, fd, k, status);
+	for (uint32_t i = 0; !err && i < view.header.nr[TRACE_WINDOWS]; i++)
+		err = read_window(&view, fd, i, status);
 	return err;
 }
 

@@ -11,6 +11,12 @@ struct image_event {
 	uint64_t period; /* in force, in the unit */
 };
 
+struct image_window {
+	uint32_t number, event; /* event: its place among the events */
+	uint64_t from, to;      /* ns; to 0: it is open */
+	uint64_t period, taken;
+};
+
 struct image_status {
 	struct recording_state state;
 	bool sampling; /* sampling has started */
@@ -18,6 +24,8 @@ struct image_status {
 	uint64_t budget, used; /* bytes */
 	unsigned nr_events;
 	struct image_event events[TABLES_MAX_EVENTS];
+	unsigned nr_windows;
+	struct image_window windows[TABLES_MAX_WINDOWS];
 };
 
 /* Reads it from an image's file. 0, -ENOENT, -EACCES, -EBADMSG, -errno. */

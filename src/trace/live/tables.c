@@ -47,6 +47,7 @@ struct table_limits table_limits(enum trace_section section)
 		[TRACE_GAPS] = {sizeof(struct trace_gap), TABLES_MAX_GAPS},
 		[TRACE_CONDITIONS] = {sizeof(struct trace_condition), TABLES_MAX_CONDITIONS},
 		[TRACE_OPENMP] = {sizeof(struct trace_openmp), TABLES_MAX_OPENMP},
+		[TRACE_WINDOWS] = {sizeof(struct trace_window), TABLES_MAX_WINDOWS},
 	};
 
 	return limits[section];

@@ -38,6 +38,7 @@
 #define TABLES_MAX_GAPS       (1 << 16)
 #define TABLES_MAX_CONDITIONS (1 << 14)
 #define TABLES_MAX_OPENMP     (1 << 15)
+#define TABLES_MAX_WINDOWS    HMB_MAX_KINDS
 
 struct tables;
 
@@ -183,6 +184,14 @@ void tables_add_gap(struct tables *tables, const struct trace_gap *gap);
 void tables_add_condition(struct tables *tables, const struct trace_condition *condition);
 /* Ends all gaps that have no end yet. */
 void tables_end_gaps(struct tables *tables, uint64_t to);
+
+/*
+ * Sets entry number `index` of the windows, at most one behind the last one. One with number 0 is
+ * not in use. The kind must have no records. Returns whether there is room.
+ */
+bool tables_set_window(struct tables *tables, uint32_t index, const struct trace_window *window);
+/* Sets its end, and these flags. */
+void tables_end_window(struct tables *tables, uint32_t index, uint64_t to, unsigned flags);
 
 /* A table as the trace writer reads it. */
 struct live_table {

@@ -1,4 +1,7 @@
-/* Actions of those who steer a recording, and the times in which it took no samples. */
+/*
+ * Actions of those who steer a recording, the times in which it took no samples, and those in which
+ * it took more.
+ */
 #include "trace/live/tables_layout.h"
 
 #include <string.h>
@@ -40,4 +43,34 @@ void tables_end_gaps(struct tables *tables, uint64_t to)
 			return;
 		__atomic_store_n(&gap->to, to, __ATOMIC_RELEASE);
 	}
+}
+
+/* The number comes last: without one, readers do not believe the rest. */
+bool tables_set_window(struct tables *tables, uint32_t index, const struct trace_window *window)
+{
+	const uint32_t nr = tables->header->nr[TRACE_WINDOWS];
+	struct trace_window *entry = index < nr ? table_entry(tables, TRACE_WINDOWS, index)
+	                                        : table_grow(tables, TRACE_WINDOWS);
+	struct trace_window copy = *window;
+
+	if (!entry)
+		return false;
+	copy.number = 0;
+	__atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	*entry = copy;
+	__atomic_store_n(&entry->number, window->number, __ATOMIC_RELEASE);
+	if (index >= nr)
+		table_publish(tables, TRACE_WINDOWS, nr + 1);
+	return true;
+}
+
+void tables_end_window(struct tables *tables, uint32_t index, uint64_t to, unsigned flags)
+{
+	struct trace_window *entry = table_entry_at(tables, TRACE_WINDOWS, index);
+
+	if (!entry)
+		return;
+	entry->flags |= flags;
+	__atomic_store_n(&entry->to, to, __ATOMIC_RELEASE);
 }

@@ -22,6 +22,7 @@ struct writer {
 	struct trace_region *regions; /* NULL: those of the tables */
 	struct trace_run run;
 	struct trace_event events[TABLES_MAX_EVENTS];
+	struct trace_window windows[TABLES_MAX_WINDOWS];
 	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
 	uint32_t nr_reductions;
 	struct {
@@ -45,6 +46,27 @@ static void complete_events(struct writer *writer)
 		/* A recorder killed in the middle of a sample had not counted it yet. */
 		if (writer->events[k].taken < writer->events[k].stored)
 			writer->events[k].taken = writer->events[k].stored;
+	}
+}
+
+static void complete_windows(struct writer *writer)
+{
+	struct live_table windows = tables_section(writer->tables, TRACE_WINDOWS);
+	const struct hmb_ledger *ledger = writer->live.ledger;
+
+	if (windows.nr)
+		memcpy(writer->windows, windows.entries, windows.nr * sizeof(*writer->windows));
+	for (unsigned i = 0; i < windows.nr; i++) {
+		struct trace_window *window = &writer->windows[i];
+		const uint32_t k = window->kind;
+
+		if (!window->number || k >= ledger->nr_kinds)
+			continue;
+		window->floor = ledger->floor[k];
+		window->stored = writer->live.stored[k];
+		window->taken = ledger->taken[k];
+		if (window->taken < window->stored)
+			window->taken = window->stored;
 	}
 }
 
@@ -90,6 +112,9 @@ static struct live_table section_table(const struct writer *writer, enum trace_s
 	case TRACE_REGIONS:
 		if (writer->regions)
 			table.entries = writer->regions;
+		return table;
+	case TRACE_WINDOWS:
+		table.entries = writer->windows;
 		return table;
 	case TRACE_REDUCTIONS:
 		return (struct live_table){writer->reductions, writer->nr_reductions,
@@ -246,6 +271,7 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	if (err)
 		return err;
 	complete_events(writer);
+	complete_windows(writer);
 	writer->nr_reductions = hmb_reductions(tables_ledger(tables), writer->reductions);
 	complete_run(writer);
 	return describe(writer);

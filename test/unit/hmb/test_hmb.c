@@ -1,6 +1,7 @@
 #include "hmb/code.h"
 #include "cases.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,14 +269,30 @@ static void clear(struct world *w, unsigned kind)
 	assert_int_equal(w->hmb->kinds[kind].bytes, 0);
 }
 
-/* Puts, reductions and clears in random order. */
+/* Adds a kind that shares a tenth of the memory with the others that were added. */
+static void add_kind(struct world *w)
+{
+	const struct hmb_kind_config config = {
+		.time_shift = 6, .share = w->hmb->arena.size / 10, .pool = 1, .by_level = true};
+	const unsigned nr = w->hmb->nr_kinds;
+
+	if (nr == HMB_MAX_KINDS) {
+		assert_int_equal(hmb_add_kind(w->hmb, &config), -ENOSPC);
+		return;
+	}
+	w->since[nr] = w->nr;
+	assert_int_equal(hmb_add_kind(w->hmb, &config), nr);
+	assert_int_equal(hmb_stored(w->hmb, nr), 0);
+}
+
+/* Puts, reductions, clears, kinds that are added and kinds that rest in random order. */
 static void interleave(size_t size, unsigned kinds, unsigned nr, unsigned variety)
 {
 	struct world w;
 
 	world_open(&w, size, kinds);
 	for (unsigned i = 0; i < nr; i++) {
-		unsigned kind = (unsigned)rnd(kinds);
+		unsigned kind = (unsigned)rnd(w.hmb->nr_kinds);
 
 		put_random(&w, variety);
 		if (!rnd(nr / 40))
@@ -283,8 +300,12 @@ static void interleave(size_t size, unsigned kinds, unsigned nr, unsigned variet
 		if (!rnd(nr / 20))
 			hmb_close_lowest(w.hmb, kind, i, HMB_CAUSE_OVERHEAD);
 		if (!rnd(nr / 400))
-			for (unsigned k = 0; k < kinds; k++)
+			for (unsigned k = 0; k < w.hmb->nr_kinds; k++)
 				clear(&w, k);
+		if (!rnd(nr / 10))
+			add_kind(&w);
+		if (!rnd(nr / 40))
+			hmb_rest(w.hmb, kind);
 		if (!rnd(nr / 20)) {
 			check_accounts(&w);
 			check_counts(&w);

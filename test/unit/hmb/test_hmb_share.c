@@ -75,6 +75,47 @@ static uint64_t read_back(const struct buffer *buffer, unsigned char *there)
 	return nr;
 }
 
+/* Kinds that were added have their share together, and the largest of them makes room. */
+static void the_largest_of_a_pool_makes_room(void **state)
+{
+	enum { SHARE_OF_ALL = SIZE / 8 };
+	struct hmb *hmb = buffer_new((struct hmb_config){
+		.size = SIZE, .nr_kinds = 1, .max_path = 8, .kinds[0] = {.time_shift = 6}});
+	const struct hmb_kind_config config = {
+		.time_shift = 6, .share = SHARE_OF_ALL, .pool = 7, .by_level = true};
+	struct stream streams[3];
+	const uint64_t path = 5;
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++)
+		streams[k] = stream_start(1, k, 0);
+	assert_int_equal(hmb_add_kind(hmb, &config), 1);
+	assert_int_equal(hmb_add_kind(hmb, &config), 2);
+	for (uint64_t i = 0; i < 1000000; i++) {
+		/* The second one gets a sixteenth of what the first one gets. */
+		const unsigned kind = i % 2 ? 0 : i % 32 ? 1 : 2;
+		const struct hmb_sample sample = {
+			.kind = kind,
+			.level = stream_next(&streams[kind]),
+			.time = 1000000 + i * 5000,
+			.leaf = i % 7,
+			.path = &path,
+			.path_size = 1,
+		};
+
+		hmb_put(hmb, &sample);
+	}
+	assert_true(hmb->kinds[1].bytes + hmb->kinds[2].bytes <=
+	            SHARE_OF_ALL + (1U << hmb->arena.bin_shift));
+	assert_true(hmb->kinds[0].bytes > SIZE / 3);
+	assert_true(hmb_floor(hmb, 1) > hmb_floor(hmb, 0));
+	assert_true(hmb_floor(hmb, 1) >= hmb_floor(hmb, 2) + 2);
+	for (unsigned k = 0; k < 3; k++)
+		assert_int_equal(hmb->ledger->taken[k],
+		                 hmb_stored(hmb, k) + hmb->ledger->reduced[k]);
+	buffer_free(hmb);
+}
+
 static void test_all_at_once(void **state)
 {
 	unsigned char *there = calloc(NR, 1);
@@ -239,9 +280,13 @@ static void test_nothing_else(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_lowest_level_first),
-		cmocka_unit_test(test_whole_calls), cmocka_unit_test(test_spared),
-		cmocka_unit_test(test_makes_room),  cmocka_unit_test(test_nothing_else),
+		cmocka_unit_test(the_largest_of_a_pool_makes_room),
+		cmocka_unit_test(test_all_at_once),
+		cmocka_unit_test(test_lowest_level_first),
+		cmocka_unit_test(test_whole_calls),
+		cmocka_unit_test(test_spared),
+		cmocka_unit_test(test_makes_room),
+		cmocka_unit_test(test_nothing_else),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

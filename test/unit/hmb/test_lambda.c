@@ -129,6 +129,99 @@ static void counts_meet_all_parts_of_a_program(void **state)
 			check_halves(shift, step);
 }
 
+/*
+ * A kernel that samples a program every 1024 units, and now and then every unit for a while. It
+ * begins a period anew at each change. All occurrences of the program are worth the same.
+ */
+enum { LONG = 10, STEP = 1 << LONG };
+
+struct windowed {
+	struct stream stream;
+	bool counts;
+	uint64_t run;    /* samples of the run */
+	uint64_t inside; /* those of them that were taken in windows */
+};
+
+static unsigned next_of(struct windowed *w)
+{
+	return w->counts ? w->stream.shift + lambda_random(++w->stream.n) : stream_next(&w->stream);
+}
+
+static void go_on(struct windowed *w, uint64_t units)
+{
+	for (uint64_t t = STEP; t <= units; t += STEP) {
+		next_of(w);
+		w->run++;
+		for (; w->stream.owed; w->run++)
+			stream_pay(&w->stream, w->counts);
+	}
+}
+
+static void look_closely(struct windowed *w, uint64_t units)
+{
+	if (w->counts)
+		stream_enter_counts(&w->stream, 0, 1);
+	else
+		stream_enter(&w->stream, 0);
+	for (uint64_t t = 0; t < units; t++)
+		w->inside += next_of(w) >= LONG;
+	if (w->counts)
+		stream_leave_counts(&w->stream, LONG, 1);
+	else
+		stream_leave(&w->stream, LONG);
+}
+
+/* Windows of two long periods and of much less, each beside a random time of the run. */
+static void check_windowed(uint64_t length, bool counts)
+{
+	enum { NR = 4000 };
+	struct windowed w = {.stream = stream_start(3, length, LONG), .counts = counts};
+	uint64_t seed = 11, units = 0, expected;
+
+	for (unsigned i = 0; i < NR; i++) {
+		uint64_t beside = lambda_mix(seed++) % (60 * STEP);
+
+		go_on(&w, beside);
+		w.stream.change++;
+		look_closely(&w, length);
+		w.stream.change++;
+		units += beside + length;
+	}
+	expected = units / STEP;
+	w.run += w.inside;
+	assert_in_range(w.run, expected - expected / 500, expected + expected / 500);
+	expected = NR * length / STEP;
+	assert_in_range(w.inside + NR / 20, expected, expected + NR / 10);
+}
+
+static void windows_leave_the_run_its_weight(void **state)
+{
+	static const uint64_t lengths[] = {0, 1, 100, 1000, 1024, 2000};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		check_windowed(lengths[i], false);
+		check_windowed(lengths[i], true);
+	}
+}
+
+/* Wherever the floor is, what the run has in a window are the samples that it would have had. */
+static void windows_keep_the_levels_of_the_run(void **state)
+{
+	struct stream stream = stream_start(42, 7, 5), run = stream;
+
+	(void)state;
+	stream_enter(&stream, 2);
+	for (unsigned i = 0; i < 5000; i++) {
+		unsigned level = stream_next(&stream);
+
+		if (level >= 5)
+			assert_int_equal(level, stream_next(&run));
+	}
+	stream_leave(&stream, 5);
+	assert_int_equal(stream.n, run.n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +230,8 @@ int main(void)
 		cmocka_unit_test(slowing_keeps_the_grid),
 		cmocka_unit_test(the_last_level_takes_all_higher_ones),
 		cmocka_unit_test(streams_start_apart),
+		cmocka_unit_test(windows_leave_the_run_its_weight),
+		cmocka_unit_test(windows_keep_the_levels_of_the_run),
 		cmocka_unit_test(chance_leaves_one_of_each_two),
 		cmocka_unit_test(counts_meet_all_parts_of_a_program),
 	};

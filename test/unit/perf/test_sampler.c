@@ -227,11 +227,44 @@ static void periods_stay_below_the_sign(void **state)
 
 		base[0] = base[1] = bases[i];
 		event->nr_steps = 1;
-		shift = sampler_slow(&w->sampler, 0, 63);
+		shift = sampler_follow(&w->sampler, 0, 63);
 		assert_true(bases[i] <= (uint64_t)INT64_MAX >> shift);
 		assert_true(shift >= 10 || bases[i] > UINT64_C(1) << 50);
 	}
-	assert_int_equal(sampler_slow(&w->sampler, 0, 0), 0);
+}
+
+/* The log of periods is bounded, and forgets what no record can ask for any more. */
+static void periods_rise_and_fall_any_number_of_times(void **state)
+{
+	struct world *w = *state;
+	struct sampler_event *event = &w->sampler.events[0];
+	uint64_t base[NR_CPUS] = {97081, 97081}, before;
+	int fds[NR_CPUS] = {-1, -1};
+	unsigned change;
+
+	w->sampler.way = SAMPLER_CGROUP;
+	event->base_period = base;
+	event->fds = fds;
+	event->first_shift = 1;
+	for (unsigned i = 0; i < 1000; i++) {
+		w->sampler.merge.horizon = UINT64_MAX;
+		assert_int_equal(sampler_follow(&w->sampler, 0, i % 2 ? 0 : 9), i % 2 ? 1 : 9);
+		assert_in_range(event->nr_steps, 1, SAMPLER_MAX_STEPS);
+	}
+	change = event->nr_forgotten + event->nr_steps;
+	assert_in_range(change, 1000, 1001);
+
+	/* Nothing is forgotten before it has been drained. */
+	w->sampler.merge.horizon = 0;
+	for (unsigned i = 0; i < 1000; i++)
+		sampler_follow(&w->sampler, 0, i % 2 ? 0 : 9);
+	assert_int_equal(event->nr_steps, SAMPLER_MAX_STEPS);
+	before = sampler_changed(&w->sampler, 0);
+	w->sampler.merge.horizon = UINT64_MAX;
+	sampler_follow(&w->sampler, 0, 5);
+	assert_int_equal(event->nr_steps, 2);
+	assert_int_equal(event->steps[0].time, before);
+	assert_int_equal(event->steps[1].shift, 5);
 }
 
 /* Every second and every 64th occurrence may all be in the same function. */
@@ -247,8 +280,8 @@ static void small_steps_are_no_powers_of_two(void **state)
 	event->fds = fds;
 	assert_true(sampler_counts_in_small_steps(&w->sampler, 0));
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 0), 1);
-	assert_int_equal(sampler_slow(&w->sampler, 0, 1), 0); /* there is no prime */
-	assert_int_equal(sampler_slow(&w->sampler, 0, 6), 6);
+	assert_int_equal(sampler_follow(&w->sampler, 0, 1), 0); /* there is no prime */
+	assert_int_equal(sampler_follow(&w->sampler, 0, 6), 6);
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 6), 61);
 	assert_in_range(sampler_period(&w->sampler, 0, 0, 30), 1030000000, 1060000000);
 	assert_int_equal(sampler_period(&w->sampler, 0, 0, 30) % 2, 1);
@@ -273,7 +306,7 @@ static void a_change_of_period_keeps_the_rung(void **state)
 	event->fds = fds;
 	event->rung = 1;
 	for (unsigned shift = 1; shift < 4; shift++) {
-		assert_int_equal(sampler_slow(&w->sampler, 0, shift), shift);
+		assert_int_equal(sampler_follow(&w->sampler, 0, shift), shift);
 		assert_int_equal(event->rung, 1);
 		assert_int_equal(event->steps[shift].rung, 1);
 	}
@@ -292,7 +325,7 @@ static void each_step_of_a_ladder_ends_the_one_before(void **state)
 	event->fds = fds;
 	event->nr_rungs = 3;
 	for (unsigned rung = 1; rung < 3; rung++) {
-		assert_int_equal(sampler_slow(&w->sampler, 0, 2 * rung), 2 * rung);
+		assert_int_equal(sampler_follow(&w->sampler, 0, 2 * rung), 2 * rung);
 		assert_int_equal(event->rung, rung);
 		assert_int_equal(event->steps[rung].rung, rung);
 	}
@@ -346,6 +379,7 @@ int main(void)
 		TEST(each_time_has_one_rung),
 		TEST(losses_belong_to_their_event_and_cpu),
 		TEST(periods_stay_below_the_sign),
+		TEST(periods_rise_and_fall_any_number_of_times),
 		TEST(small_steps_are_no_powers_of_two),
 		TEST(a_change_of_period_keeps_the_rung),
 		TEST(each_step_of_a_ladder_ends_the_one_before),

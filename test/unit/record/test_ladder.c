@@ -150,17 +150,17 @@ static void take_steps(struct sampler *sampler, pid_t tids[NR_THREADS])
 	tids[OLD] = next_tid();
 	await_samples(sampler, tids, 0, 0, 0);
 	/* The rungs lie two doublings apart: what is between is the buffer's. */
-	assert_int_equal(sampler_slow(sampler, 0, 1), 0);
-	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	assert_int_equal(sampler_follow(sampler, 0, 1), 0);
+	assert_int_equal(sampler_follow(sampler, 0, 2), 2);
 	await_samples(sampler, tids, 1, 2, sampler_now());
 	/* Beyond the last rung nothing changes. */
-	assert_int_equal(sampler_slow(sampler, 0, 60), sampler_slow(sampler, 0, 63));
+	assert_int_equal(sampler_follow(sampler, 0, 60), sampler_follow(sampler, 0, 63));
 	/* A restart reaches all threads as well. */
 	total = sampler_total(sampler, 0);
 	sampler_restart(sampler);
 	assert_true(sampler_total(sampler, 0) < total);
 	await_samples(sampler, tids, 0, 0, sampler_now());
-	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	assert_int_equal(sampler_follow(sampler, 0, 2), 2);
 }
 
 static void a_step_reaches_all_threads_at_once(void **state)
@@ -274,7 +274,7 @@ static void adopted_threads_are_sampled_once(void **state)
 	assert_int_equal(sampler_adopt(sampler, tids, NR_THREADS), 0);
 	use_while_paused(sampler, &sum);
 	sum += sum_samples(sampler, tids, by_thread);
-	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	assert_int_equal(sampler_follow(sampler, 0, 2), 2);
 	sum += sum_samples(sampler, tids, by_thread);
 	kill(tids[0], SIGKILL);
 	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
@@ -329,7 +329,7 @@ static void step_before_a_program(struct sampler *sampler, pid_t pid)
 	assert_int_equal(sampler_enable(sampler), 0);
 	assert_int_equal(write(told[1], "", 1), 1);
 	usleep(20000);
-	assert_int_equal(sampler_slow(sampler, 0, 2), 2);
+	assert_int_equal(sampler_follow(sampler, 0, 2), 2);
 	since = sampler_now();
 	assert_int_equal(write(told[1], "\n", 1), 1);
 	while (!ended) {

@@ -195,7 +195,7 @@ static void throttling_stops_counting(void **state)
 	assert_int_equal(total_on(w, 1, true, SAMPLER_CGROUP, 1), 10);
 	/* Rungs that take turns count twice meanwhile; a period that changes does not. */
 	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 30);
-	w->sampler.events[1].nr_steps = 2;
+	w->sampler.events[1].stepped = true;
 	assert_int_equal(total_of(w, 1, false, SAMPLER_LADDER), 0);
 	assert_int_equal(total_of(w, 1, false, SAMPLER_CGROUP), 30);
 }
@@ -669,6 +669,7 @@ static void tick(struct world *w, unsigned nr_ended)
 static void open_loop(struct world *w)
 {
 	w->session.control.poll_fd = w->session.pause.lease_fd = -1;
+	w->session.windows.timer_fd = -1;
 	assert_int_equal(session_open_loop(&w->session), 0);
 	for (unsigned i = 0; i < NR_RINGS; i++) {
 		assert_false(wakes(w, i));

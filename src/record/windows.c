@@ -1,0 +1,253 @@
+#include "record/windows.h"
+
+#include "base/clock.h"
+#include "record/session.h"
+
+#include <errno.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENT 0 /* that windows are of */
+#define POOL  1 /* the share of all windows together */
+
+int windows_open(struct session *s)
+{
+	s->windows.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return s->windows.timer_fd < 0 ? -errno : 0;
+}
+
+void windows_close(struct session *s)
+{
+	if (s->windows.timer_fd > 0)
+		close(s->windows.timer_fd);
+}
+
+static bool is_open(const struct window *window)
+{
+	return !window->to && !window->drained;
+}
+
+static unsigned count_open(const struct windows *windows)
+{
+	unsigned nr = 0;
+
+	for (unsigned i = 0; i < windows->nr; i++)
+		nr += is_open(&windows->windows[i]);
+	return nr;
+}
+
+unsigned windows_shift(const struct windows *windows, unsigned event, unsigned shift)
+{
+	for (unsigned i = 0; i < windows->nr; i++) {
+		const struct window *window = &windows->windows[i];
+
+		if (is_open(window) && window->event == event && window->shift < shift)
+			shift = window->shift;
+	}
+	return shift;
+}
+
+static void set_timer(struct windows *windows)
+{
+	struct itimerspec timer = {0};
+	uint64_t due = UINT64_MAX;
+
+	for (unsigned i = 0; i < windows->nr; i++)
+		if (is_open(&windows->windows[i]) && windows->windows[i].due < due)
+			due = windows->windows[i].due;
+	if (due != UINT64_MAX)
+		timer.it_value = clock_timespec(due);
+	timerfd_settime(windows->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+}
+
+/* What sampling costs in a window says nothing of the time beside it. */
+static void follow(struct session *s)
+{
+	session_follow(s, EVENT);
+	overhead_guard_begin_interval(&s->guard, sampler_now());
+	set_timer(&s->windows);
+}
+
+/* --- begin ------------------------------------------------------------------------------------ */
+
+/* Returns the longest period, as a shift, that is no longer than so many samples a second take. */
+static unsigned shift_of_rate(const struct session *s, double hz)
+{
+	uint64_t base = sampler_base_period(s->sampler, EVENT, 0);
+	unsigned shift = 0;
+
+	while (shift < NR_LEVELS / 2 && (double)(base << (shift + 1)) * hz <= 1e9)
+		shift++;
+	return shift;
+}
+
+/* It is no shorter than the first period, and no longer than that of the run. */
+static unsigned choose_shift(const struct session *s, double hz)
+{
+	unsigned shift = hz > 0 ? shift_of_rate(s, hz) : 0;
+
+	if (shift > s->sampling.shift[EVENT])
+		shift = s->sampling.shift[EVENT];
+	return sampler_shift_for(s->sampler, EVENT, shift);
+}
+
+static unsigned oldest(const struct windows *windows)
+{
+	unsigned found = WINDOWS_MAX;
+
+	for (unsigned i = 0; i < windows->nr; i++)
+		if (windows->windows[i].drained &&
+		    (found == WINDOWS_MAX ||
+		     windows->windows[i].from < windows->windows[found].from))
+			found = i;
+	return found;
+}
+
+/* Returns the number of a new entry with an empty kind, or -errno. */
+static int add_window(struct session *s)
+{
+	struct windows *windows = &s->windows;
+	struct hmb_kind_config config = s->hmb->kinds[EVENT].config;
+	int kind;
+
+	config.share = (size_t)((double)s->config->budget * s->config->detail_share);
+	config.pool = POOL;
+	config.by_level = true;
+	kind = hmb_add_kind(s->hmb, &config);
+	if (kind < 0)
+		return kind;
+	windows->windows[windows->nr].kind = (unsigned)kind;
+	return (int)windows->nr++;
+}
+
+static int take_window(struct session *s)
+{
+	struct windows *windows = &s->windows;
+	int i = windows->nr < WINDOWS_MAX ? add_window(s) : -ENOSPC;
+
+	if (i == -ENOSPC)
+		i = (int)oldest(windows);
+	if (i >= 0 && (unsigned)i < windows->nr)
+		hmb_clear(s->hmb, windows->windows[i].kind);
+	return i;
+}
+
+static void note_window(struct session *s, const struct window *window)
+{
+	const struct trace_window entry = {
+		.number = s->windows.nr_begun,
+		.kind = window->kind,
+		.event = window->event,
+		.from = window->from,
+		.shift = window->shift,
+	};
+
+	tables_set_window(s->tables, (uint32_t)(window - s->windows.windows), &entry);
+}
+
+static void open_window(struct session *s, struct window *window, uint64_t ns, unsigned shift)
+{
+	const uint64_t now = sampler_now();
+	uint64_t changed;
+
+	window->event = EVENT;
+	window->shift = shift;
+	window->to = 0;
+	window->drained = false;
+	window->due = now + ns;
+	s->windows.nr_begun++;
+	s->windows.nr_live++;
+	follow(s);
+	changed = sampler_changed(s->sampler, EVENT);
+	window->from = changed > now ? changed : now;
+	note_window(s, window);
+}
+
+const char *windows_begin(struct session *s, uint64_t ns, double hz)
+{
+	int i;
+
+	if (!s->started)
+		return "sampling has not begun yet";
+	if (s->pause.flags)
+		return "the recording is paused; resume it first";
+	if (s->config->detail_share <= 0)
+		return "windows have no memory; record --detail-share gives them some";
+	if (hz > 0 && s->config->events[EVENT].unit != EVENT_NS)
+		return "the first event counts no time; leave the rate out";
+	if (count_open(&s->windows) == WINDOWS_MAX_OPEN)
+		return "two windows are open already; wait for the end of one";
+	i = take_window(s);
+	if (i < 0 || i == WINDOWS_MAX)
+		return "there is no room for a window beside the other events";
+	open_window(s, &s->windows.windows[i], ns, choose_shift(s, hz));
+	return NULL;
+}
+
+/* --- end -------------------------------------------------------------------------------------- */
+
+static void end_window(struct session *s, struct window *window, uint64_t now, unsigned flags)
+{
+	window->to = now > window->from ? now : window->from;
+	tables_end_window(s->tables, (uint32_t)(window - s->windows.windows), window->to, flags);
+}
+
+void windows_expire(struct session *s)
+{
+	const uint64_t now = sampler_now();
+
+	if (!wakers_expired(s->windows.timer_fd))
+		return;
+	for (unsigned i = 0; i < s->windows.nr; i++) {
+		struct window *window = &s->windows.windows[i];
+
+		if (is_open(window) && window->due <= now)
+			end_window(s, window, now, 0);
+	}
+	follow(s);
+}
+
+bool windows_cut(struct session *s)
+{
+	const uint64_t now = sampler_now();
+
+	if (!count_open(&s->windows))
+		return false;
+	for (unsigned i = 0; i < s->windows.nr; i++)
+		if (is_open(&s->windows.windows[i]))
+			end_window(s, &s->windows.windows[i], now, TRACE_WINDOW_CUT);
+	follow(s);
+	return true;
+}
+
+/* Samples come in the order of their times. The memory that coded them is for the next window. */
+void windows_drained(struct session *s)
+{
+	const uint64_t drained = sampler_drained(s->sampler);
+
+	for (unsigned i = 0; i < s->windows.nr && s->windows.nr_live; i++) {
+		struct window *window = &s->windows.windows[i];
+
+		if (window->drained || !window->to || window->to > drained)
+			continue;
+		hmb_rest(s->hmb, window->kind);
+		window->drained = true;
+		s->windows.nr_live--;
+	}
+	/* A change of period may have been put off, see sampler_follow(). */
+	if (s->windows.nr)
+		session_follow(s, EVENT);
+}
+
+void windows_forget(struct session *s)
+{
+	for (unsigned i = 0; i < s->windows.nr; i++) {
+		struct window *window = &s->windows.windows[i];
+
+		hmb_rest(s->hmb, window->kind);
+		window->drained = true;
+		tables_set_window(s->tables, i, &(struct trace_window){0});
+	}
+	s->windows.nr_live = 0;
+	set_timer(&s->windows);
+}

@@ -1,0 +1,82 @@
+"""
+A window late in a run: how many samples more it has, and whether the run notices.
+
+A program that spends 70 % of its time in one function and 30 % in another is recorded at 10 kHz until
+its rate has fallen by a factor of 64 or more. It spends half of its time in each while a window is
+open. Both parts must be right, and the run must weigh what the kernel counted.
+
+    bench_windows.py ADAPTRACE [RUNS]
+"""
+import json, os, subprocess, sys, tempfile, time
+
+PROGRAM = r"""
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+static volatile unsigned long x;
+static volatile sig_atomic_t half;
+static void change(int number) { half = number == SIGUSR1; }
+__attribute__((noinline)) void alpha(unsigned n) { for (unsigned i = 0; i < n; i++) x += i; }
+__attribute__((noinline)) void beta(unsigned n) { for (unsigned i = 0; i < n; i++) x ^= i; }
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + atoi(argv[argc - 1]);
+
+	signal(SIGUSR1, change);
+	signal(SIGUSR2, change);
+	while (time(NULL) < end)
+		for (unsigned i = 0; i < 100; i++) {
+			alpha(half ? 5000 : 7000);
+			beta(half ? 5000 : 3000);
+		}
+	return 0;
+}
+"""
+FLOOR, SECONDS = 6, 40
+
+
+def run(adaptrace, *args, **options):
+    return subprocess.run([adaptrace, *args], check=True, capture_output=True, text=True, **options).stdout
+
+
+def shares(adaptrace, *options):
+    report = json.loads(run(adaptrace, "report", "--json", *options))
+    return {f["symbol"]: f["self"] / report["sampled_weight"] for f in report["functions"]}
+
+
+def once(adaptrace, program):
+    recorder = subprocess.Popen([adaptrace, "record", "-q", "-m", "512K", "-F", "10000", "--max-overhead", "0",
+                                 "--detail-share", "50", program, str(SECONDS)], stderr=subprocess.DEVNULL)
+    ctl = lambda *words: run(adaptrace, "ctl", str(recorder.pid), *words)
+    time.sleep(1)
+    ctl("overhead", "0.1")
+    while json.loads(ctl("status", "--json"))["events"][0]["floor"] < FLOOR:
+        time.sleep(0.1)
+    ctl("overhead", "0")
+    time.sleep(2)
+    target, = [int(p) for p in open(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read().split()
+               if os.readlink(f"/proc/{p}/exe") == program]
+    os.kill(target, 10)
+    ctl("detail", "2")
+    time.sleep(2)
+    os.kill(target, 12)
+    recorder.wait()
+    info = json.loads(run(adaptrace, "info", "--json"))
+    event, window = info["events"][0], info["windows"][0]
+    seconds = (window["to_ns"] - window["from_ns"]) / 1e9
+    report = json.loads(run(adaptrace, "report", "--json"))
+    inside, whole = shares(adaptrace, "--window", "1"), shares(adaptrace)
+    usual = window["weight"] / event["final_period"] # samples of the run in as much CPU time
+    print(f"floor {info['reductions'][-1]['floor']}: {window['stored'] / seconds:.0f} samples/s in the window, "
+          f"{window['stored'] / usual:.1f} times as many as the run has; "
+          f"alpha {100 * inside['alpha']:.1f} % there, {100 * whole['alpha']:.1f} % of the run; "
+          f"the run weighs {report['sampled_weight'] / event['exact']:.4f} of what the kernel counted", flush=True)
+
+
+adaptrace = os.path.abspath(sys.argv[1])
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    open("program.c", "w").write(PROGRAM)
+    subprocess.run(["gcc", "-O1", "-g", "-o", "program", "program.c"], check=True)
+    for _ in range(int(sys.argv[2]) if len(sys.argv) > 2 else 3):
+        once(adaptrace, os.path.join(folder, "program"))
