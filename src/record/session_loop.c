@@ -150,11 +150,13 @@ unsigned session_cpus_in_use(const struct session *s)
 
 static void look_at_cost(struct session *s)
 {
+	const uint64_t since = s->guard.since;
+
 	if (!config_has_clock(s->config))
 		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	in_step_tell_guard(s);
 	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)) &&
-	    !windows_cut(s))
+	    !windows_cut(s, since))
 		session_slow_down(s);
 }
 

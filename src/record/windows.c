@@ -60,11 +60,9 @@ static void set_timer(struct windows *windows)
 	timerfd_settime(windows->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
 }
 
-/* What sampling costs in a window says nothing of the time beside it. */
 static void follow(struct session *s)
 {
 	session_follow(s, EVENT);
-	overhead_guard_begin_interval(&s->guard, sampler_now());
 	set_timer(&s->windows);
 }
 
@@ -189,6 +187,7 @@ const char *windows_begin(struct session *s, uint64_t ns, double hz)
 static void end_window(struct session *s, struct window *window, uint64_t now, unsigned flags)
 {
 	window->to = now > window->from ? now : window->from;
+	s->windows.ended = window->to;
 	tables_end_window(s->tables, (uint32_t)(window - s->windows.windows), window->to, flags);
 }
 
@@ -207,12 +206,12 @@ void windows_expire(struct session *s)
 	follow(s);
 }
 
-bool windows_cut(struct session *s)
+bool windows_cut(struct session *s, uint64_t since)
 {
 	const uint64_t now = sampler_now();
 
 	if (!count_open(&s->windows))
-		return false;
+		return s->windows.ended > since;
 	for (unsigned i = 0; i < s->windows.nr; i++)
 		if (is_open(&s->windows.windows[i]))
 			end_window(s, &s->windows.windows[i], now, TRACE_WINDOW_CUT);

@@ -40,6 +40,7 @@ struct windows {
 	unsigned nr_begun; /* since the start */
 	unsigned nr_live;  /* that are not drained */
 	int timer_fd;      /* expires when one is due */
+	uint64_t ended;    /* when one ended last, ns */
 };
 
 /* Opens the timer. 0 or -errno. */
@@ -53,8 +54,11 @@ void windows_close(struct session *session);
 const char *windows_begin(struct session *session, uint64_t ns, double hz);
 /* Call it when timer_fd is readable. */
 void windows_expire(struct session *session);
-/* Ends all that are open because they cost too much. Returns whether there were any. */
-bool windows_cut(struct session *session);
+/*
+ * Sampling costs too much since a time: ends all windows that are open. Returns whether any window
+ * was open in that time, so that the run's rate may be no reason.
+ */
+bool windows_cut(struct session *session, uint64_t since);
 /* Call it after each drain. */
 void windows_drained(struct session *session);
 /* The buffer was cleared: there are none any more. */
