@@ -712,7 +712,7 @@ static void info_tells_how_calls_were_kept(void **state)
 	expect_part(
 		trace, info_json_of, NULL,
 		"\"calls\":{\"bytes\":116,\"kinds\":[{\"name\":\"calls\",\"seen\":9,\"stored\":9,"
-		"\"dropped\":0,\"lost\":9,\"policy\":\"depth\",\"share\":2048,"
+		"\"dropped\":0,\"lost\":9,\"untimed\":0,\"policy\":\"depth\",\"share\":2048,"
 		"\"from_ns\":2000,\"to_ns\":5000}]},\"processes\":[");
 	expect_part(trace, info_json_of, NULL,
 	            "{\"rank\":1,\"pid\":202,\"host\":\"b\",\"world_size\":0,"
