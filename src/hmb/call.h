@@ -181,6 +181,7 @@ struct call {
 	uint32_t thread;       /* index into the trace's threads */
 	uint32_t region;       /* index into the trace's regions */
 	uint32_t flags;        /* enum call_flags */
+	uint32_t site;         /* in the trace's call sites, + 1; 0: unknown */
 	uint32_t depth;        /* instrumented calls of this thread that are open around it */
 	uint32_t nr_parts;
 	uint32_t alike; /* calls with the same differ in their threads, times, requests and

@@ -8,7 +8,8 @@ static_assert(CALL_CODE_SHAPES <= CONTROL_DIRECT + 256 * (CONTROL_NEW - CONTROL_
               "every shape must have a number");
 static_assert(CALL_CODE_SHAPE_PARTS <= UINT16_MAX + 1, "first_part holds it");
 /* Switch, control, shape, times; and each part with its request. */
-static_assert(6 + 1 + 1 + 5 + 5 + 1 + 2 * VARINT_MAX <= CALL_CODE_ROOM(0), "no record is longer");
+static_assert(6 + 1 + 1 + 5 + 5 + 5 + 1 + 2 * VARINT_MAX <= CALL_CODE_ROOM(0),
+              "no record is longer");
 static_assert(1 + 3 * 5 + 3 * VARINT_MAX <= CALL_CODE_ROOM(1) - CALL_CODE_ROOM(0),
               "no part is longer");
 /* A known shape with all its differences is shorter: these are not longer than a part. */
@@ -38,7 +39,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 static uint64_t shape_hash(const struct shaped *shaped, unsigned flags)
 {
 	const struct call_shape *shape = &shaped->shape;
-	uint64_t hash = mix(flags, (uint64_t)shape->region << 32 | shape->depth);
+	uint64_t hash = mix(flags, (uint64_t)shape->region << 32 | shape->depth) + shape->site;
 
 	for (unsigned i = 0; i < shape->nr_parts; i++) {
 		const struct call_shape_part *part = &shaped->parts[i];
@@ -66,7 +67,8 @@ static bool same_shape(const struct call_model *model, const struct call_shape *
 {
 	const struct call_shape *shape = &shaped->shape;
 	bool same = known->flags == flags && known->region == shape->region &&
-	            known->depth == shape->depth && known->nr_parts == shape->nr_parts;
+	            known->depth == shape->depth && known->site == shape->site &&
+	            known->nr_parts == shape->nr_parts;
 
 	for (unsigned i = 0; same && i < known->nr_parts; i++)
 		same = same_part(&model->parts[known->first_part + i], &shaped->parts[i], flags);
@@ -122,6 +124,8 @@ static unsigned char *put_shape(unsigned char *at, const struct shaped *shaped)
 	*at++ = shape->flags;
 	at = varint_put(at, shape->region);
 	at = varint_put(at, shape->depth);
+	if (shape->flags & SHAPE_SITE)
+		at = varint_put(at, shape->site);
 	*at++ = shape->nr_parts;
 	for (unsigned i = 0; i < shape->nr_parts; i++) {
 		const struct call_shape_part *part = &shaped->parts[i];
@@ -266,6 +270,8 @@ static unsigned flags_of(const struct call_thread *thread, const struct call *ca
 		flags |= SHAPE_BACK;
 	if (!requests_expected(thread, call))
 		flags |= SHAPE_REQUESTS;
+	if (call->site)
+		flags |= SHAPE_SITE;
 	return flags;
 }
 
@@ -275,6 +281,7 @@ static struct shaped shape_of(const struct call *call, unsigned flags)
 
 	shaped.shape = (struct call_shape){.region = call->region,
 	                                   .depth = call->depth,
+	                                   .site = call->site,
 	                                   .flags = (uint8_t)flags,
 	                                   .nr_parts = (uint8_t)call->nr_parts};
 	for (uint32_t i = 0; i < call->nr_parts; i++)
@@ -288,7 +295,7 @@ static bool shape_holds(const struct call_model *model, const struct call_shape 
 {
 	if ((known->flags & ~(unsigned)(SHAPE_SIZES | SHAPE_PEERS)) != flags ||
 	    known->region != call->region || known->depth != call->depth ||
-	    known->nr_parts != call->nr_parts)
+	    known->site != call->site || known->nr_parts != call->nr_parts)
 		return false;
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
 		struct call_shape_part part = shape_part(&call->parts[i]);
@@ -348,7 +355,7 @@ static enum call_alike_state alike_state(const struct call_shape *shape, const s
 {
 	const unsigned sizes = PART_BYTES | PART_BYTES_IN;
 
-	if (!shape->flags)
+	if (!(shape->flags & SHAPE_SIZES))
 		return ALIKE_TIMES;
 	if (call->nr_parts == 1 && call->parts[0].kind != CALL_VALUE &&
 	    (call_part_fields(call->parts[0].kind) & sizes) == PART_BYTES)
@@ -364,7 +371,7 @@ static void note_alike(struct call_encoder *encoder, const struct call *call, un
 	if (!call->alike || !number)
 		return;
 	shape = &encoder->model.shapes[number - 1];
-	if (shape->flags & ~(unsigned)SHAPE_SIZES)
+	if (shape->flags & ~(unsigned)(SHAPE_SIZES | SHAPE_SITE))
 		return;
 	*known = (struct call_alike){
 		.key = call_alike_key(encoder, call->alike),

@@ -11,7 +11,8 @@
  *               low byte; 253: a new shape follows
  *     switch:   254, and the number of a thread in the bin; 255: a new one, varint thread. Both
  *               mean the next records, too
- *     shape:    flags, varint region, varint depth, number of parts; {part}
+ *     shape:    flags, varint region, varint depth, where SHAPE_SITE is set varint site, number of
+ *               parts; {part}
  *     part:     kind, and what parts of the kind have: varint communicator, zigzag peer, zigzag
  *               tag, varint bytes, varint bytes_in; the bytes of a CALL_VALUE are swapped end to
  *               end, for most values that people give are round
@@ -36,7 +37,7 @@
 
 #define CALL_CODE_PARTS 3 /* of one record */
 /* The most bytes of a record with so many parts. The smallest bin has room for every record. */
-#define CALL_CODE_ROOM(nr_parts) (40 + 46 * (size_t)(nr_parts))
+#define CALL_CODE_ROOM(nr_parts) (45 + 46 * (size_t)(nr_parts))
 #define CALL_CODE_MAX_RECORD     CALL_CODE_ROOM(CALL_CODE_PARTS)
 
 #define CALL_CODE_SHAPES      1024
@@ -50,11 +51,11 @@ enum shape_flags {
 	SHAPE_REQUESTS = 16, /* requests are not as expected */
 	SHAPE_SIZES = 32,    /* sizes differ from record to record */
 	SHAPE_PEERS = 64,    /* peers and tags do */
-	SHAPE_ALL = 127,
+	SHAPE_SITE = 128,    /* the calling site is known */
 };
 
 struct call_shape {
-	uint32_t region, depth;
+	uint32_t region, depth, site;
 	uint8_t flags, nr_parts;
 	uint16_t first_part;
 };

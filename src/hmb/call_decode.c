@@ -77,8 +77,10 @@ static void get_new_shape(struct call_cursor *cursor, struct shaped *shaped)
 	*shape = (struct call_shape){.flags = (uint8_t)get_byte(cursor)};
 	shape->region = get_varint32(cursor);
 	shape->depth = get_varint32(cursor);
+	if (shape->flags & SHAPE_SITE)
+		shape->site = get_varint32(cursor);
 	shape->nr_parts = (uint8_t)get_byte(cursor);
-	if (shape->nr_parts > CALL_CODE_PARTS || shape->flags & ~SHAPE_ALL) {
+	if (shape->nr_parts > CALL_CODE_PARTS) {
 		shape->nr_parts = 0;
 		cursor->at = NULL;
 	}
@@ -237,6 +239,7 @@ int call_code_next(struct call_cursor *cursor, struct call *call)
 		.region = shaped.shape.region,
 		.flags = shaped.shape.flags & (CALL_UNFINISHED | CALL_CONTINUED),
 		.depth = shaped.shape.depth,
+		.site = shaped.shape.site,
 		.nr_parts = shaped.shape.nr_parts,
 		.parts = cursor->parts,
 	};

@@ -112,7 +112,7 @@ static inline bool call_put_alike(struct call_encoder *encoder, struct bin *bin,
 		return false;
 	at = call_put_number(at, known->number);
 	at = call_put_times(at, enter - thread->last, leave - enter);
-	if (shape->flags)
+	if (shape->flags & SHAPE_SIZES)
 		at = call_put_sizes(model, at, shape, call->parts);
 	call_end(encoder, bin, at, known->number + 1U, enter, leave);
 	return true;

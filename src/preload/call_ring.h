@@ -21,6 +21,8 @@
  *
  *     head word | ticks at entry | ticks at return | parts: see ring_part_words()
  *
+ *     RING_CALL_AT   the same with the number of its calling site before the parts
+ *
  * Programs repeat themselves. Where the head word names a slot of the thread, from 1 on, the call
  * stands for that slot until another one takes it; calls that differ from it in their times alone
  * are written as
@@ -43,9 +45,11 @@
  *     RING_REQUESTS  head word | last request posted | last request done
  *
  * Every call is also added to the sums of its thread, whether it is recorded, lost in a full ring,
- * or not wanted. A row of the sums is for the calls of one region that exchanged messages with one
- * peer, or with none. Rows are never removed while the thread lives; row 0 has the calls that found
- * no row of their own.
+ * or not wanted. A row of the sums is for the calls of one region, made at one place,
+ * that exchanged messages with one peer, or with none. Rows are never removed while the thread
+ * lives; row 0 has the calls that found no row of their own.
+ *
+ * Places that make calls are known by return addresses, which have numbers from 1 on.
  *
  * Where the recorder says so, a thread reads the clock for some of its calls only: for one of
  * 1 << shift, chosen at random, which then stands for that many, and for all calls in some moments.
@@ -62,6 +66,7 @@
  *     RING_MEMBERS   head word | first | two members a word: ranks in the world, or UINT32_MAX
  *     RING_FILE      head word | id of the file in the job | number of the communicator that opened
  *                    it | name, NUL, padded. Files have their numbers among the communicators.
+ *     RING_SITE      head word | return address
  *     RING_PROCESS   head word | thread level | rank in the world, size of the world above bit 32 |
  *                    MPI library, NUL, padded
  */
@@ -103,6 +108,7 @@
 #define RING_MAX_PARALLELS    2048
 #define RING_MAX_TEAM_SUMS    4096 /* rows of a process */
 #define RING_MAX_COMMS        (1 << 20)
+#define RING_SITE_BITS        13
 #define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
 #define RING_SMALL_SUMS       1024
 #define RING_MOMENT_SHIFT     24
@@ -126,6 +132,8 @@ enum ring_record {
 	RING_LEFT,
 	RING_REQUESTS,
 	RING_PARALLEL,
+	RING_CALL_AT,
+	RING_SITE,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
@@ -151,16 +159,17 @@ struct ring_values {
 enum ring_moved { RING_SENT, RING_BYTES, RING_RECEIVED, RING_BYTES_IN, NR_RING_MOVED };
 
 /*
- * A row of the sums. Its first three members are its key, written before the row is counted.
+ * A row of the sums. Its first four members are its key, written before the row is counted.
  *
  * A call whose time was read stands for `weight` calls, w: ticks has w * t. The last members are
  * sums of w * (w - 1), and of that times t and t * t, for the variance of the time.
  */
 struct ring_sum {
 	uint32_t region;
+	uint32_t site; /* 0: several, or unknown */
 	uint32_t comm; /* number of the communicator that peer is of; 0: unknown */
 	int32_t peer;  /* as in struct call_part; CALL_NO_PEER: of messages to several or unknown */
-	uint32_t unfinished; /* calls that the program left by a jump or an exception */
+	uint64_t unfinished; /* calls that the program left by a jump or an exception */
 	uint64_t calls;
 	uint64_t polls; /* calls that asked for something that was not there */
 	union {
@@ -173,7 +182,7 @@ struct ring_sum {
 	int64_t untimed; /* calls without the weights of those whose time was read */
 	double extra, extra_ticks, extra_squares;
 };
-static_assert(sizeof(struct ring_sum) == 112, "shared with the target");
+static_assert(sizeof(struct ring_sum) == 120, "shared with the target");
 
 /*
  * A row of the sums of parallel regions: those that one thread forked of one region. Its first two
@@ -406,7 +415,7 @@ static inline unsigned ring_part_words(unsigned kind)
 }
 
 #define RING_MAX_PART 5 /* words */
-static_assert(3 + RING_MAX_PARTS * RING_MAX_PART <= RING_MAX_RECORD, "a call fits a record");
+static_assert(4 + RING_MAX_PARTS * RING_MAX_PART <= RING_MAX_RECORD, "a call fits a record");
 static_assert(2 + RING_MAX_MEMBERS / 2 <= RING_MAX_RECORD, "members fit a record");
 
 /* The cheapest clock of the machine. The recorder decides whether it is usable: enum ring_clock. */

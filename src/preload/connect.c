@@ -3,6 +3,7 @@
 #include "preload/omp_regions.h"
 #include "preload/region_names.h"
 #include "preload/requests.h"
+#include "preload/sites.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -211,6 +212,7 @@ static void forked(void)
 	requests_forked();
 	regions_forked();
 	omp_forked();
+	sites_forked();
 	thread_stop(&this_thread);
 	memset(&this_thread, 0, sizeof(this_thread));
 }

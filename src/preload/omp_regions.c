@@ -246,7 +246,7 @@ void omp_team_end(struct omp_team *team)
 	thread->inside = INSIDE_OWN;
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	pop_to(thread, team->depth);
-	thread_begin_record(thread, team->site->region, thread_depth(thread));
+	thread_begin_record(thread, team->site->region, thread_depth(thread), 0);
 	thread->idle = false;
 	thread->weight = 1; /* the times of regions are always read */
 	thread_write(thread,

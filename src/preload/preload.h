@@ -144,7 +144,8 @@ struct thread {
 	struct call_requests requests; /* with the record that is being made */
 	uint64_t comm_handle;          /* the communicator used last */
 	struct comm *comm;
-	uint64_t made; /* the head word of the record that is being made, as far as it is */
+	uint64_t made;  /* the head word of the record that is being made, as far as it is */
+	uintptr_t site; /* its return address; 0: it has none */
 	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
 	struct ring_sum *sums; /* its rows */
@@ -194,7 +195,8 @@ struct visit {
 	struct thread *thread;
 	const struct call_info *info;
 	uintptr_t frame; /* of its wrapper: all that is its own, and all that it calls, is below */
-	uintptr_t returns;
+	uintptr_t returns;     /* as it is in the frame; 0: the machine has no place for it there */
+	uintptr_t site;        /* return address */
 	uint64_t enter, leave; /* 0: not read */
 	uint32_t weight;       /* as the thread's */
 	int result;
@@ -313,6 +315,8 @@ static inline unsigned thread_depth(const struct thread *thread)
 
 /* Where this function's caller has called it: above all that is its own. */
 #define OWN_FRAME ((uintptr_t)__builtin_dwarf_cfa())
+/* Where this function returns to. */
+#define OWN_CALLER ((uintptr_t)__builtin_return_address(0))
 
 /* A thread is busy with records, and in no call. */
 #define INSIDE_OWN 1
@@ -336,7 +340,8 @@ RARE bool visit_was_left(struct thread *thread, uintptr_t frame);
  * Before the real function, of a call that does not pass; false: call that function, and nothing
  * more, because another call is around this one, or there is no recorder.
  */
-bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame);
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame,
+                 uintptr_t site);
 /* Records the call and returns its result. */
 int visit_leave(struct visit *visit, const uintptr_t *a, int result);
 

@@ -68,7 +68,7 @@ static bool is_wanted(struct thread *thread, uint64_t from, uint64_t to)
 /* Writes a call whose weight the thread has. */
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
-	thread_begin_record(thread, region, thread_depth(thread));
+	thread_begin_record(thread, region, thread_depth(thread), 0);
 	thread->idle = false;
 	thread_write(thread, is_wanted(thread, from, to), from, to);
 }
@@ -138,7 +138,7 @@ static void value(struct adaptrace_site *site, double number)
 	if (!thread)
 		return;
 	ticks = process_ticks();
-	thread_begin_record(thread, region, thread_depth(thread));
+	thread_begin_record(thread, region, thread_depth(thread), 0);
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
 	thread->weight = 1;

@@ -1,72 +1,87 @@
 #include "preload/sums.h"
 
+#include "preload/sites.h"
 #include "preload/write.h"
 
 #include <math.h>
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-static size_t first_place(uint32_t region, uint32_t comm, int32_t peer)
+static size_t first_place(const struct ring_sum *key)
 {
-	uint64_t hash = ((uint64_t)region << 40 ^ (uint64_t)comm << 20 ^ (uint32_t)peer) *
+	uint64_t hash = ((uint64_t)key->region << 40 ^ (uint64_t)key->comm << 20 ^
+	                 (uint64_t)key->site << 50 ^ (uint32_t)key->peer) *
 	                0x9e3779b97f4a7c15;
 
 	return hash >> (64 - __builtin_ctzll(SUM_PLACES));
 }
 
-static bool is_row_of(const struct ring_sum *row, uint32_t region, uint32_t comm, int32_t peer)
+static bool is_row_of(const struct ring_sum *row, const struct ring_sum *key)
 {
-	return row->region == region && row->comm == comm && row->peer == peer;
+	return row->region == key->region && row->site == key->site && row->comm == key->comm &&
+	       row->peer == key->peer;
 }
 
 /* The index is twice as large as the sums, so that it always has a free place. */
-static uint16_t *find_place(const struct thread *thread, uint32_t region, uint32_t comm,
-                            int32_t peer)
+static uint16_t *find_place(const struct thread *thread, const struct ring_sum *key)
 {
 	uint16_t *places = thread->known->sum_places;
 
-	for (size_t i = first_place(region, comm, peer);; i++) {
+	for (size_t i = first_place(key);; i++) {
 		uint16_t *place = &places[i % SUM_PLACES];
 
-		if (!*place || is_row_of(&thread->sums[*place], region, comm, peer))
+		if (!*place || is_row_of(&thread->sums[*place], key))
 			return place;
 	}
 }
 
-/* Peers may fill half of the rows. The other half is for regions alone. */
-static bool has_room(const struct thread *thread, int32_t peer)
+/* Rows of a peer and a site may fill half of them, and the less a row says, the more it may fill.
+ */
+static bool has_room(const struct thread *thread, const struct ring_sum *key)
 {
-	return thread->ring->nr_sums < thread->max_sums / (peer == CALL_NO_PEER ? 1 : 2);
+	bool peer = key->peer != CALL_NO_PEER;
+	uint32_t eighths = peer ? (key->site ? 4 : 6) : (key->site ? 7 : 8);
+
+	return thread->ring->nr_sums < thread->max_sums / 8 * eighths;
 }
 
 /* Returns the number of a row, or 0, the row for what finds no room. */
-static uint32_t find_row(const struct thread *thread, uint32_t region, uint32_t comm, int32_t peer)
+static uint32_t find_row(const struct thread *thread, const struct ring_sum *key)
 {
-	uint16_t *place = find_place(thread, region, comm, peer);
+	uint16_t *place = find_place(thread, key);
 	uint32_t nr = thread->ring->nr_sums;
 
 	if (*place)
 		return *place;
-	if (!has_room(thread, peer))
+	if (!has_room(thread, key))
 		return 0;
-	thread->sums[nr] = (struct ring_sum){.region = region, .comm = comm, .peer = peer};
+	thread->sums[nr] = *key;
 	*place = (uint16_t)nr;
 	/* Pairs with the recorder's acquire: it sees the key. */
 	__atomic_store_n(&thread->ring->nr_sums, nr + 1, __ATOMIC_RELEASE);
 	return nr;
 }
 
-struct ring_sum *sums_region(const struct thread *thread, uint32_t region)
+/* Returns the row that says most of those that there is room for. */
+static struct ring_sum *row_of(const struct thread *thread, uint32_t site, uint32_t region,
+                               uint32_t comm, int32_t peer)
 {
-	return &thread->sums[find_row(thread, region, 0, CALL_NO_PEER)];
+	struct ring_sum keys[] = {
+		{.region = region, .site = site, .comm = comm, .peer = peer},
+		{.region = region, .comm = comm, .peer = peer},
+		{.region = region, .site = site, .peer = CALL_NO_PEER},
+		{.region = region, .peer = CALL_NO_PEER},
+	};
+	uint32_t row = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys) && !row; i++)
+		row = find_row(thread, &keys[i]);
+	return &thread->sums[row];
 }
 
-static struct ring_sum *row_of_peer(const struct thread *thread, uint32_t region, uint32_t comm,
-                                    int32_t peer)
+struct ring_sum *sums_region(const struct thread *thread, uint32_t region)
 {
-	uint32_t row = find_row(thread, region, comm, peer);
-
-	return row ? &thread->sums[row] : sums_region(thread, region);
+	return row_of(thread, 0, region, 0, CALL_NO_PEER);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -77,10 +92,10 @@ static bool is_counted(uint64_t part)
 }
 
 /* Returns the row that a message adds to. */
-static struct ring_sum *row_of_part(const struct thread *thread, uint64_t part)
+static struct ring_sum *row_of_part(const struct thread *thread, uint32_t site, uint64_t part)
 {
-	return row_of_peer(thread, ring_head_number(thread->made), part >> 8 & 0xffffff,
-	                   (int32_t)(part >> 32));
+	return row_of(thread, site, ring_head_number(thread->made), part >> 8 & 0xffffff,
+	              (int32_t)(part >> 32));
 }
 
 static void add_move(uint64_t *moved, const uint64_t *part)
@@ -108,28 +123,29 @@ static struct sum_step *find_step(struct sum_step *steps, unsigned *nr, struct r
 }
 
 /* The row of the first message, or of none where the call has none. */
-static struct ring_sum *row_of_call(const struct thread *thread)
+static struct ring_sum *row_of_call(const struct thread *thread, uint32_t site)
 {
 	for (size_t at = 0; at < thread_part_words(thread);
 	     at += ring_part_words(thread->parts[at] & 0xff)) {
 		if (is_counted(thread->parts[at]))
-			return row_of_part(thread, thread->parts[at]);
+			return row_of_part(thread, site, thread->parts[at]);
 	}
-	return sums_region(thread, ring_head_number(thread->made));
+	return row_of(thread, site, ring_head_number(thread->made), 0, CALL_NO_PEER);
 }
 
 unsigned sums_find(const struct thread *thread, struct sum_step *steps)
 {
+	uint32_t site = site_number(thread->site);
 	unsigned nr = 1;
 
-	steps[0] = (struct sum_step){.row = row_of_call(thread)};
+	steps[0] = (struct sum_step){.row = row_of_call(thread, site)};
 	for (size_t at = 0; at < thread_part_words(thread);
 	     at += ring_part_words(thread->parts[at] & 0xff)) {
 		const uint64_t *part = &thread->parts[at];
 		struct sum_step *step = steps;
 
 		if (is_counted(*part))
-			step = find_step(steps, &nr, row_of_part(thread, *part));
+			step = find_step(steps, &nr, row_of_part(thread, site, *part));
 		add_move(step->moved, part);
 	}
 	return nr;

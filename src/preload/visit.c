@@ -152,7 +152,8 @@ static inline bool is_understood(const struct call_info *info)
 	return likely(abi.known) || info->handler->unknown;
 }
 
-bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame)
+bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a, uintptr_t frame,
+                 uintptr_t site)
 {
 	struct thread *thread = &this_thread;
 
@@ -165,6 +166,7 @@ bool visit_enter(struct visit *visit, const struct call_info *info, uintptr_t *a
 	visit->info = info;
 	visit->frame = frame;
 	visit->returns = return_address(frame);
+	visit->site = site;
 	/* A signal handler that makes calls may come at any time, and finds the visit intact. */
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread->inside = (uintptr_t)visit;
@@ -196,7 +198,7 @@ void visit_part_room(struct visit *visit)
 	thread->made |= (uint64_t)RING_CONTINUED << 24;
 	thread_write_slowly(thread, is_wanted(visit), thread_hash_record(thread), visit->enter,
 	                    visit->leave);
-	thread_begin_record(thread, visit->info->region, thread_depth(thread));
+	thread_begin_record(thread, visit->info->region, thread_depth(thread), visit->site);
 }
 
 int visit_leave(struct visit *visit, const uintptr_t *a, int result)
@@ -217,7 +219,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 	thread->recorded = false;
 	__atomic_signal_fence(__ATOMIC_RELEASE);
 	thread_pop(thread);
-	thread_begin_record(thread, info->region, thread_depth(thread));
+	thread_begin_record(thread, info->region, thread_depth(thread), visit->site);
 	if (info->handler->after && is_understood(info) &&
 	    (likely(!result) || info->handler->always))
 		info->handler->after(visit, a);

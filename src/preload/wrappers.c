@@ -83,7 +83,7 @@ const struct call_info call_infos[NR_MPI_CALLS] = {
 			if (visit_passes(CALL_##name))                                             \
 				return real(ARGS_##nr);                                            \
 		}                                                                                  \
-		if (!visit_enter(&visit, &call_infos[CALL_##name], a, OWN_FRAME))                  \
+		if (!visit_enter(&visit, &call_infos[CALL_##name], a, OWN_FRAME, OWN_CALLER))      \
 			return real(ARGS_##nr);                                                    \
 		return visit_leave(&visit, a, real(ARGS_##nr));                                    \
 	}                                                                                          \

@@ -1,3 +1,4 @@
+#include "preload/sites.h"
 #include "preload/write.h"
 
 #include <string.h>
@@ -96,16 +97,20 @@ static bool write_again(struct thread *thread, unsigned slot, uint64_t enter, ui
 
 static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, uint64_t leave)
 {
-	size_t nr = thread_part_words(thread);
-	uint64_t *words = reserve(thread, 3 + nr);
+	uint32_t site = site_number(thread->site);
+	size_t nr = thread_part_words(thread), first = site ? 4 : 3;
+	uint64_t *words = reserve(thread, first + nr);
 
 	if (unlikely(!words))
 		return false;
 	words[0] = thread->made + slot * (UINT64_C(1) << RING_SLOT_SHIFT);
+	if (site)
+		words[0] += ring_head(RING_CALL_AT - RING_CALL, 1, 0, 0, 0);
 	words[1] = enter;
 	words[2] = leave;
-	memcpy(&words[3], thread->parts, nr * sizeof(*words));
-	publish(thread, 3 + nr, leave);
+	words[3] = site;
+	memcpy(&words[first], thread->parts, nr * sizeof(*words));
+	publish(thread, first + nr, leave);
 	return true;
 }
 
@@ -114,6 +119,7 @@ static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, ui
 static void become_known(const struct thread *thread, struct known_call *known)
 {
 	known->head = thread->made;
+	known->site = thread->site;
 	known->told = false;
 	memset(known->parts, 0, FEW_WORDS * sizeof(*known->parts));
 	memcpy(known->parts, thread->parts, thread_part_words(thread) * sizeof(*known->parts));
@@ -245,6 +251,7 @@ void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint
 	row->unfinished++;
 	sums_add_time(thread, row, seen - enter);
 	thread->made = ring_head(RING_LEFT, 3, 0, thread_depth(thread), region);
+	thread->site = 0;
 	if (wanted)
 		write_whole(thread, 0, enter, seen);
 }

@@ -11,7 +11,8 @@
 
 /* A call that the recorder knows by its slot. */
 struct known_call {
-	uint64_t head;      /* 0: none */
+	uint64_t head; /* 0: none */
+	uintptr_t site;
 	uint32_t used;      /* calls of the thread when it came last, modulo 2^32 */
 	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
 	bool told;          /* the recorder knows it, too */
@@ -39,8 +40,10 @@ struct known_calls {
  */
 enum { FEW_WORDS = 4 };
 
-static inline void thread_begin_record(struct thread *thread, uint32_t region, unsigned flags)
+static inline void thread_begin_record(struct thread *thread, uint32_t region, unsigned flags,
+                                       uintptr_t site)
 {
+	thread->site = site;
 	thread->made = ring_head(RING_CALL, 3, 0, flags, region);
 	for (size_t i = 0; i < FEW_WORDS; i++)
 		thread->parts[i] = 0;
@@ -54,7 +57,7 @@ static inline bool thread_has_value(const struct thread *thread)
 
 static inline bool is_known(const struct known_call *known, const struct thread *thread)
 {
-	uint64_t differ = known->head ^ thread->made;
+	uint64_t differ = (known->head ^ thread->made) | (known->site ^ thread->site);
 
 #pragma GCC unroll FEW_WORDS
 	for (size_t i = 0; i < FEW_WORDS; i++)
@@ -83,7 +86,7 @@ static inline uint64_t hash_few(uint64_t made, const uint64_t *parts)
 
 static inline uint64_t thread_hash_record(const struct thread *thread)
 {
-	uint64_t hash = hash_few(thread->made, thread->parts);
+	uint64_t hash = hash_few(thread->made ^ thread->site, thread->parts);
 
 	for (size_t i = FEW_WORDS; i < thread_part_words(thread); i++)
 		hash = hash_word(hash, thread->parts[i]);

@@ -50,6 +50,7 @@ enum trace_section {
 	TRACE_GAPS,         /* struct trace_gap, for each event ascending; may be missing */
 	TRACE_WINDOWS,      /* struct trace_window; may be missing */
 	TRACE_CONDITIONS = 26, /* struct trace_condition, ascending by time; may be missing */
+	TRACE_CALL_SITES = 27, /* struct trace_call_site, each once; may be missing */
 	TRACE_OPENMP = 28,     /* struct trace_openmp, one for each key; may be missing */
 	NR_TRACE_SECTIONS
 };
@@ -363,6 +364,16 @@ struct trace_process {
 };
 static_assert(sizeof(struct trace_process) == 88, "fixed by the format");
 
+/*
+ * Places in the code that make calls, as frames: the last byte of the call instruction. The symbols
+ * and lines of the trace cover them.
+ */
+struct trace_call_site {
+	uint32_t module; /* 0: the address was in no known mapping */
+	uint32_t offset;
+};
+static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
+
 /* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */
 struct trace_value_sum {
 	uint64_t nr;
@@ -371,9 +382,9 @@ struct trace_value_sum {
 };
 
 /*
- * Exact sums of calls of one thread and region that exchanged messages with one peer, or with none,
- * whether the calls are stored or not. A call counts in the row of its first message; each message
- * counts in the row of its peer.
+ * Exact sums of calls of one thread and region, made at one place, that exchanged messages with one
+ * peer, or with none, whether the calls are stored or not. A call counts in the row of its first
+ * message; each message counts in the row of its peer.
  */
 struct trace_call_sum {
 	uint32_t thread, region;
@@ -395,8 +406,10 @@ struct trace_call_sum {
 	 */
 	int64_t untimed;
 	double extra, extra_time, extra_squares;
+	uint32_t site; /* in CALL_SITES, + 1; 0: unknown, or several */
+	uint32_t reserved;
 };
-static_assert(sizeof(struct trace_call_sum) == 120, "fixed by the format");
+static_assert(sizeof(struct trace_call_sum) == 128, "fixed by the format");
 
 /*
  * Exact sums of one region of class TRACE_PARALLEL, of the calls that one thread forked. Waits and

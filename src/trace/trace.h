@@ -100,6 +100,8 @@ const struct trace_window *trace_chosen_window(const struct trace *trace);
 
 /* "pause", or of a mark its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
+/* Returns the frame of a site as calls and their sums name it: index + 1. */
+uint64_t trace_site_frame(const struct trace *trace, uint32_t site);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);
 const struct trace_openmp *trace_openmp(const struct trace *trace, uint32_t index);
 

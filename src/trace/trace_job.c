@@ -1,6 +1,7 @@
 #include "trace/trace_file.h"
 
 #include "base/array.h"
+#include "base/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,17 @@ const struct trace_process *trace_process(const struct trace *trace, uint32_t in
 const struct trace_instrument *trace_instrument(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_INSTRUMENTS], index);
+}
+
+uint64_t trace_site_frame(const struct trace *trace, uint32_t site)
+{
+	const struct trace_call_site *entry = NULL;
+
+	if (site)
+		entry = section_entry(&trace->sections[TRACE_CALL_SITES], site - 1);
+	if (!entry || !entry->module || entry->module >= FRAME_MAX_MODULES)
+		return frame_make(0, FRAME_UNKNOWN);
+	return frame_make((uint16_t)entry->module, entry->offset);
 }
 
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index)

@@ -74,7 +74,7 @@ static uint64_t part_key(const struct call_part *part, bool with_tag)
 /* Parts are added up: requests may be completed in any order. */
 static uint64_t call_key(const struct call *call, uint8_t traits, bool with_tag)
 {
-	uint64_t key = lambda_mix(call->region);
+	uint64_t key = lambda_mix((uint64_t)call->site << 32 | call->region);
 
 	if (traits & ANY_ORDER)
 		return key;

@@ -1,8 +1,8 @@
 /*
  * Calls of a thread as events that repeat: small numbers, equal for calls that a program makes at
- * the same place of its loop, as far as a trace tells. A call is known by its region and by
- * communicator, peer and tag of its messages. Sizes are left out, which differ from one iteration
- * to the next.
+ * the same place of its loop. A call is known by its region, the place in the code that made it,
+ * and by communicator, peer and tag of its messages. Sizes are left out, which differ from one
+ * iteration to the next.
  */
 #ifndef OUTPUT_VIEWS_CALL_EVENTS_H
 #define OUTPUT_VIEWS_CALL_EVENTS_H

@@ -1,6 +1,8 @@
 #include "record/calls/calls_names.h"
 
 #include "record/calls/call_libraries.h"
+#include "base/frame.h"
+#include "hmb/lambda.h"
 
 void calls_names_init(struct calls_names *names, struct tables *tables)
 {
@@ -17,6 +19,7 @@ void calls_names_fini(struct calls_names *names)
 {
 	map64_fini(&names->regions);
 	map64_fini(&names->comms);
+	map64_fini(&names->sites);
 	map64_fini(&names->sums);
 	map64_fini(&names->openmp);
 }
@@ -75,53 +78,83 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
 	return index;
 }
 
+uint32_t calls_names_site(struct calls_names *names, uint64_t frame)
+{
+	const struct trace_call_site site = {frame_module(frame), frame_offset(frame)};
+	uint32_t index = site.module ? map64_get(&names->sites, frame) : UINT32_MAX;
+
+	if (index != UINT32_MAX)
+		return index + 1;
+	index = tables_add_site(names->tables, &site);
+	if (index == UINT32_MAX)
+		return 0;
+	if (site.module)
+		map64_add(&names->sites, frame, index);
+	return index + 1;
+}
+
 /* --- sums ------------------------------------------------------------------------------------- */
 
-#define SUM_PEER_BITS 18
-
-static_assert(TABLES_MAX_THREADS <= 65536, "a sum's key has 16 bits for it");
-static_assert(TABLES_MAX_REGIONS <= 16384, "a sum's key has 14 bits for it");
-static_assert(TABLES_MAX_COMMS <= 65536, "a sum's key has 16 bits for it");
-
-/* Peers from -3 on, which fit in the key. */
-static bool peer_fits(int32_t peer)
+static bool is_sum_of(const struct trace_call_sum *sum, const struct trace_call_sum *key)
 {
-	return peer >= CALL_ROOT_NEAR && peer < (1 << SUM_PEER_BITS) + CALL_ROOT_NEAR;
+	return sum->thread == key->thread && sum->region == key->region && sum->site == key->site &&
+	       sum->comm == key->comm && sum->peer == key->peer;
 }
 
-static uint64_t sum_key(uint32_t thread, uint32_t region, uint32_t comm, int32_t peer)
+static uint64_t hash_sum(const struct trace_call_sum *sum)
 {
-	return (uint64_t)thread << 48 | (uint64_t)region << 34 | (uint64_t)comm << SUM_PEER_BITS |
-	       (uint32_t)(peer - CALL_ROOT_NEAR);
+	uint64_t hash = lambda_mix((uint64_t)sum->thread << 32 | sum->region);
+
+	hash = lambda_mix(hash ^ ((uint64_t)sum->site << 32 | sum->comm));
+	return lambda_mix(hash ^ (uint32_t)sum->peer);
 }
 
-static uint32_t find_sum(struct calls_names *names, uint32_t thread, uint32_t region, uint32_t comm,
-                         int32_t peer)
+/* The less a row says, the more of the table it may fill. */
+static uint32_t most_sums(const struct trace_call_sum *sum)
 {
-	const struct trace_call_sum sum = {
-		.thread = thread, .region = region, .comm = comm, .peer = peer};
-	uint64_t key = sum_key(thread, region, comm, peer);
-	uint32_t index = map64_get(&names->sums, key);
+	if (sum->peer == CALL_NO_PEER && !sum->site)
+		return TABLES_MAX_CALL_SUMS;
+	return TABLES_MAX_CALL_SUMS / 8 * (sum->peer == CALL_NO_PEER ? 7 : sum->site ? 4 : 6);
+}
+
+/* Returns UINT32_MAX if there is no room, or another sum has the hash. */
+static uint32_t find_sum(struct calls_names *names, const struct trace_call_sum *sum)
+{
+	uint64_t hash = hash_sum(sum);
+	uint32_t index = map64_get(&names->sums, hash);
 
 	if (index != UINT32_MAX)
-		return index;
-	if (peer != CALL_NO_PEER && names->sums.nr >= TABLES_MAX_CALL_SUMS / 2)
+		return is_sum_of(tables_call_sum(names->tables, index), sum) ? index : UINT32_MAX;
+	if (names->sums.nr >= most_sums(sum))
 		return UINT32_MAX;
-	index = tables_add_call_sum(names->tables, &sum);
+	index = tables_add_call_sum(names->tables, sum);
 	if (index != UINT32_MAX)
-		map64_add(&names->sums, key, index);
+		map64_add(&names->sums, hash, index);
 	return index;
 }
 
-struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t thread, uint32_t region,
-                                       uint32_t comm, int32_t peer)
+struct trace_call_sum *calls_names_sum(struct calls_names *names, const struct trace_call_sum *key)
 {
+	const struct trace_call_sum sums[] = {
+		{.thread = key->thread,
+	         .region = key->region,
+	         .site = key->site,
+	         .comm = key->comm,
+	         .peer = key->peer},
+		{.thread = key->thread,
+	         .region = key->region,
+	         .comm = key->comm,
+	         .peer = key->peer},
+		{.thread = key->thread,
+	         .region = key->region,
+	         .site = key->site,
+	         .peer = CALL_NO_PEER},
+		{.thread = key->thread, .region = key->region, .peer = CALL_NO_PEER},
+	};
 	uint32_t index = UINT32_MAX;
 
-	if (peer_fits(peer))
-		index = find_sum(names, thread, region, comm, peer);
-	if (index == UINT32_MAX)
-		index = find_sum(names, thread, region, 0, CALL_NO_PEER);
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums) && index == UINT32_MAX; i++)
+		index = find_sum(names, &sums[i]);
 	return tables_call_sum(names->tables, index);
 }
 

@@ -15,7 +15,8 @@ struct calls_names {
 	struct tables *tables;
 	uint32_t fixed[RING_USER_REGIONS]; /* regions; NO_ENTRY: not used yet */
 	struct map64 regions, comms;       /* entries by content */
-	struct map64 sums;                 /* entries by their keys */
+	struct map64 sites;                /* entries by frame */
+	struct map64 sums;                 /* entries by hashes of their keys */
 	struct map64 openmp;               /* sums of OpenMP regions by their keys */
 	uint64_t nr_summed;                /* calls in all sums */
 	uint32_t nr_alike;  /* last number given to a slot's calls; see struct call */
@@ -40,11 +41,16 @@ uint32_t calls_names_comm(struct calls_names *names, const struct trace_comm *co
                           const uint32_t *members);
 
 /*
- * Returns the trace's sum for a thread, region and peer, or NULL if there is no room. Where there
- * is little room, all peers share one.
+ * Returns the trace's number of a calling site, its entry + 1; 0: there is no room. A site whose
+ * frame is unknown gets an entry of its own, for the frame to be filled in.
  */
-struct trace_call_sum *calls_names_sum(struct calls_names *names, uint32_t thread, uint32_t region,
-                                       uint32_t comm, int32_t peer);
+uint32_t calls_names_site(struct calls_names *names, uint64_t frame);
+
+/*
+ * Returns the trace's sum for the thread, region, site and peer of `key`, or NULL if there is no
+ * room. Where there is little room, all peers and sites share one.
+ */
+struct trace_call_sum *calls_names_sum(struct calls_names *names, const struct trace_call_sum *key);
 /* Returns the number of the sum of an OpenMP region that a thread forks; NO_ENTRY: no room. */
 uint32_t calls_names_openmp(struct calls_names *names, uint32_t thread, uint32_t region);
 

@@ -7,6 +7,7 @@
 #include "record/calls/calls_thread.h"
 #include "perf/machine/machine.h"
 #include "base/array.h"
+#include "base/frame.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define MOST_MEMBERS (1 << 22) /* of one communicator */
+#define MOST_LOOKS   50        /* for the frames of new sites */
 
 /* --- its memory ------------------------------------------------------------------------------- */
 
@@ -82,6 +84,7 @@ void calls_process_free(struct calls_process *process)
 	free(process->coming.members);
 	free(process->regions);
 	free(process->comms);
+	free(process->sites);
 	free(process);
 }
 
@@ -319,6 +322,67 @@ static bool define_file(struct calls_process *process, uint64_t *record, size_t 
 	return true;
 }
 
+/* --- calling sites ---------------------------------------------------------------------------- */
+
+/* The last byte of the call instruction is in the caller, even if the call never returns. */
+static uint64_t frame_of_site(const struct calls_process *process, uint64_t address,
+                              const struct calls_sink *sink)
+{
+	return sink->frame(sink->arg, process, address - 1);
+}
+
+/*
+ * The kernel's record of the mapping may come after the definition. Then the site gets an entry at
+ * once, and its frame later.
+ */
+static bool define_site(struct calls_process *process, const uint64_t *record, size_t nr,
+                        const struct calls_sink *sink)
+{
+	uint32_t number = ring_head_number(record[0]), before = process->nr_sites;
+	struct calls_site *site;
+	uint64_t frame;
+
+	if (nr != 2 || !number || number > 1U << RING_SITE_BITS ||
+	    ARRAY_RESERVE(process->sites, process->nr_sites, number + 1UL))
+		return false;
+	memset(process->sites + before, 0, (process->nr_sites - before) * sizeof(*process->sites));
+	site = &process->sites[number];
+	if (site->entry || !sink->frame)
+		return true;
+	frame = frame_of_site(process, record[1], sink);
+	site->entry = calls_names_site(process->names, frame);
+	if (frame_module(frame))
+		return true;
+	site->address = record[1];
+	process->looks_left = MOST_LOOKS;
+	return true;
+}
+
+static void find_frame(struct calls_process *process, struct calls_site *site,
+                       const struct calls_sink *sink)
+{
+	struct trace_call_site *entry = tables_site(process->names->tables, site->entry - 1);
+	uint64_t frame = frame_of_site(process, site->address, sink);
+
+	if (!frame_module(frame))
+		return;
+	site->address = 0;
+	if (entry)
+		*entry = (struct trace_call_site){frame_module(frame), frame_offset(frame)};
+}
+
+static void find_frames(struct calls_process *process, const struct calls_sink *sink)
+{
+	if (!process->looks_left)
+		return;
+	process->looks_left--;
+	for (uint32_t i = 0; i < process->nr_sites; i++)
+		if (process->sites[i].address)
+			find_frame(process, &process->sites[i], sink);
+}
+
+/* --- the process ------------------------------------------------------------------------------ */
+
 struct trace_process *calls_process_entry(struct calls_process *process)
 {
 	struct tables *tables = process->names->tables;
@@ -352,7 +416,8 @@ static bool define_process(struct calls_process *process, uint64_t *record, size
 }
 
 /* False: it makes no sense. */
-static bool define(struct calls_process *process, uint64_t *record, size_t nr)
+static bool define(struct calls_process *process, uint64_t *record, size_t nr,
+                   const struct calls_sink *sink)
 {
 	switch (ring_head_record(record[0])) {
 	case RING_REGION:
@@ -365,6 +430,8 @@ static bool define(struct calls_process *process, uint64_t *record, size_t nr)
 		return define_members(process, record, nr);
 	case RING_FILE:
 		return define_file(process, record, nr);
+	case RING_SITE:
+		return define_site(process, record, nr, sink);
 	case RING_PROCESS:
 		return define_process(process, record, nr);
 	default:
@@ -372,7 +439,7 @@ static bool define(struct calls_process *process, uint64_t *record, size_t nr)
 	}
 }
 
-static void read_definitions(struct calls_process *process)
+static void read_definitions(struct calls_process *process, const struct calls_sink *sink)
 {
 	struct ring_ends *ring = &process->shared->definitions;
 	struct calls_ring view = calls_ring_open(process, ring, RING_DEFINITIONS_OFFSET,
@@ -381,7 +448,7 @@ static void read_definitions(struct calls_process *process)
 	size_t nr;
 
 	while ((nr = calls_ring_next(process, &view, record)))
-		process->malformed += !define(process, record, nr);
+		process->malformed += !define(process, record, nr, sink);
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
 }
 
@@ -389,7 +456,7 @@ static void read_definitions(struct calls_process *process)
 
 void calls_process_read(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
 {
-	read_definitions(process);
+	read_definitions(process, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->heads[i] != process->shared->threads[i].tail ||
 		    process->shared->threads[i].state == RING_ENDED)
@@ -398,6 +465,7 @@ void calls_process_read(struct calls_process *process, uint64_t now, const struc
 
 void calls_process_sum(struct calls_process *process, uint64_t now, const struct calls_sink *sink)
 {
+	find_frames(process, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
 			calls_sums_read(process, i, now, sink);
@@ -410,6 +478,7 @@ void calls_process_end(struct calls_process *process, uint64_t now, const struct
 
 	calls_process_read(process, now, sink);
 	calls_openmp_read(process, now, sink);
+	find_frames(process, sink);
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		if (process->shared->threads[i].state != RING_FREE)
 			calls_thread_end(process, i, now, sink);

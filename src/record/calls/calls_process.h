@@ -47,6 +47,12 @@ struct calls_process {
 
 	uint32_t *regions, nr_regions; /* numbers from RING_USER_REGIONS on; NO_ENTRY: unknown */
 	uint32_t *comms, nr_comms;     /* entries of the trace; 0: unknown */
+	struct calls_site {
+		uint32_t entry;   /* of the trace, + 1; 0: unknown */
+		uint64_t address; /* 0: its frame is known, or will never be */
+	} * sites;                /* by number */
+	uint32_t nr_sites;
+	unsigned looks_left; /* for frames of sites that were unknown when they were defined */
 	struct {
 		uint32_t number; /* communicator whose members are being received; 0: none */
 		uint32_t nr, filled;
@@ -79,7 +85,7 @@ struct calls_sink {
 	 */
 	uint32_t (*thread)(void *arg, struct calls_process *process, pid_t tid, uint64_t time);
 	/* Returns the frame of an address of the process, or FRAME_UNKNOWN. NULL: all are. */
-	uint64_t (*frame)(void *arg, struct calls_process *process, uint64_t address);
+	uint64_t (*frame)(void *arg, const struct calls_process *process, uint64_t address);
 	/* A run ends before the next multiple of 1 << moment_shift ns; 0: anywhere. */
 	unsigned moment_shift;
 };
@@ -141,6 +147,12 @@ static inline uint32_t calls_process_region(const struct calls_process *process,
 static inline uint32_t calls_process_comm(const struct calls_process *process, uint32_t number)
 {
 	return number < process->nr_comms ? process->comms[number] : 0;
+}
+
+/* The same for a calling site, + 1; 0: unknown. */
+static inline uint32_t calls_process_site(const struct calls_process *process, uint32_t number)
+{
+	return number < process->nr_sites ? process->sites[number].entry : 0;
 }
 
 /* Returns how many calls were lost so far because a ring was full. */

@@ -1,6 +1,7 @@
 #include "record/calls/calls_put.h"
 
 #include "record/calls/call_libraries.h"
+#include "base/frame.h"
 #include "hmb/call_run.h"
 
 static uint32_t find_thread(struct calls_put *put, struct calls_process *process, pid_t tid,
@@ -58,9 +59,9 @@ static uint32_t thread_of_sums(void *arg, struct calls_process *process, pid_t t
 	return find_thread(arg, process, tid, time);
 }
 
-static uint64_t frame_of(void *arg, struct calls_process *process, uint64_t address)
+static uint64_t frame_of(void *arg, const struct calls_process *process, uint64_t address)
 {
-	struct calls_put *put = arg;
+	const struct calls_put *put = arg;
 	struct task *task = tasks_of_claim(put->config.tasks, process->pid, process->pid);
 
 	return task ? space_frame(task->process->space, address) : FRAME_UNKNOWN;

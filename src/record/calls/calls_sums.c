@@ -106,15 +106,17 @@ static bool is_value(const struct calls_process *process, uint32_t region)
 
 /*
  * Finds the trace's numbers for a row. Returns false if a definition was not read yet; the last
- * time that a row is read, its communicator may stay unknown.
+ * time that a row is read, its communicator and its site may stay unknown.
  */
 static bool find_entries(const struct calls_process *process, const struct ring_sum *row, bool last,
                          struct trace_call_sum *key)
 {
 	key->region = calls_process_region(process, row->region);
 	key->comm = calls_process_comm(process, row->comm);
+	key->site = calls_process_site(process, row->site);
 	key->peer = row->peer;
-	return key->region != NO_ENTRY && (last || key->comm || !row->comm);
+	return key->region != NO_ENTRY &&
+	       (last || ((key->comm || !row->comm) && (key->site || !row->site)));
 }
 
 static void add_row(struct calls_process *process, struct trace_call_sum *to,
@@ -147,11 +149,11 @@ static bool has_seen(struct calls_sums *sums, uint32_t nr)
 static void read_row(struct calls_process *process, uint32_t thread, bool last,
                      const struct ring_sum *row, struct ring_sum *seen)
 {
-	struct trace_call_sum key, *to;
+	struct trace_call_sum key = {.thread = thread}, *to;
 
 	if (!find_entries(process, row, last, &key))
 		return;
-	to = calls_names_sum(process->names, thread, key.region, key.comm, key.peer);
+	to = calls_names_sum(process->names, &key);
 	if (!to)
 		return;
 	process->names->nr_summed += row->calls - seen->calls;
@@ -199,8 +201,9 @@ void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, u
                                uint64_t duration, const struct calls_sink *sink)
 {
 	uint32_t found = calls_sums_thread(process, thread, process->since, sink);
-	struct trace_call_sum *to =
-		found ? calls_names_sum(process->names, found - 1, region, 0, CALL_NO_PEER) : NULL;
+	const struct trace_call_sum key = {
+		.thread = found - 1, .region = region, .peer = CALL_NO_PEER};
+	struct trace_call_sum *to = found ? calls_names_sum(process->names, &key) : NULL;
 
 	process->names->nr_summed++;
 	if (!to) {

@@ -99,15 +99,20 @@ static inline void give(const struct reader *reader, struct call *call, uint32_t
 
 /* --- calls that were written whole ------------------------------------------------------------ */
 
+static size_t first_part(uint64_t head)
+{
+	return ring_head_record(head) == RING_CALL_AT ? 4 : 3;
+}
+
 /*
- * Decodes the parts behind the three words of a call; their requests stay differences. How many
+ * Decodes the parts behind the first words of a call; their requests stay differences. How many
  * there are, or -1.
  */
 static int decode_parts(const struct calls_process *process, const uint64_t *record, size_t nr,
                         struct call_part *parts)
 {
 	unsigned nr_parts = ring_head_parts(record[0]);
-	size_t at = 3;
+	size_t at = first_part(record[0]);
 
 	for (unsigned i = 0; i < nr_parts; i++) {
 		struct call_part *part = &parts[i];
@@ -187,18 +192,27 @@ static void take_slot(const struct reader *reader, unsigned at, struct call *cal
 	reader->thread->alikes[at] = follows(slot) ? call->alike : 0;
 }
 
+static uint32_t site_of(const struct calls_process *process, const uint64_t *record, size_t nr)
+{
+	if (ring_head_record(record[0]) != RING_CALL_AT || nr < 4 || record[3] > UINT32_MAX)
+		return 0;
+	return calls_process_site(process, (uint32_t)record[3]);
+}
+
 static void read_whole(const struct reader *reader, const uint64_t *record, size_t nr)
 {
 	struct call_part parts[RING_MAX_PARTS];
 	uint32_t number = ring_head_number(record[0]);
 	unsigned slot = ring_head_slot(record[0]);
-	int nr_parts = nr >= 3 ? decode_parts(reader->process, record, nr, parts) : -1;
+	int nr_parts =
+		nr >= first_part(record[0]) ? decode_parts(reader->process, record, nr, parts) : -1;
 	struct call call = {
 		.region = calls_process_region(reader->process, number),
 		.flags = ring_head_record(record[0]) == RING_LEFT      ? CALL_UNFINISHED
 	                 : ring_head_flags(record[0]) & RING_CONTINUED ? CALL_CONTINUED
 	                                                               : 0,
 		.depth = ring_head_flags(record[0]) & (RING_CONTINUED - 1),
+		.site = site_of(reader->process, record, nr),
 		.nr_parts = (uint32_t)nr_parts,
 		.parts = parts,
 	};
@@ -250,7 +264,8 @@ static inline void read_short(const struct reader *reader, uint64_t word)
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
 {
-	if (ring_head_record(record[0]) == RING_CALL || ring_head_record(record[0]) == RING_LEFT)
+	if (ring_head_record(record[0]) == RING_CALL ||
+	    ring_head_record(record[0]) == RING_CALL_AT || ring_head_record(record[0]) == RING_LEFT)
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_REQUESTS && nr == 3)
 		reader->thread->requests = (struct call_requests){record[1], record[2]};

@@ -46,6 +46,7 @@ struct table_limits table_limits(enum trace_section section)
 		[TRACE_ACTIONS] = {sizeof(struct trace_action), TABLES_MAX_ACTIONS},
 		[TRACE_GAPS] = {sizeof(struct trace_gap), TABLES_MAX_GAPS},
 		[TRACE_CONDITIONS] = {sizeof(struct trace_condition), TABLES_MAX_CONDITIONS},
+		[TRACE_CALL_SITES] = {sizeof(struct trace_call_site), TABLES_MAX_SITES},
 		[TRACE_OPENMP] = {sizeof(struct trace_openmp), TABLES_MAX_OPENMP},
 		[TRACE_WINDOWS] = {sizeof(struct trace_window), TABLES_MAX_WINDOWS},
 	};

@@ -4,7 +4,7 @@
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
  *     regions | communicators | members | processes | owners | instruments | counters | sums of
- *     calls | actions | gaps | conditions | OpenMP | arena
+ *     calls | actions | gaps | windows | conditions | call sites | OpenMP | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -37,6 +37,7 @@
 #define TABLES_MAX_ACTIONS    (1 << 16)
 #define TABLES_MAX_GAPS       (1 << 16)
 #define TABLES_MAX_CONDITIONS (1 << 14)
+#define TABLES_MAX_SITES      (1 << 16)
 #define TABLES_MAX_OPENMP     (1 << 15)
 #define TABLES_MAX_WINDOWS    HMB_MAX_KINDS
 
@@ -161,6 +162,7 @@ uint32_t tables_add_comm(struct tables *tables, const struct trace_comm *comm,
 uint64_t tables_comm_key(const struct trace_comm *comm, const uint32_t *members);
 uint32_t tables_add_process(struct tables *tables, const struct trace_process *process);
 uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrument *instrument);
+uint32_t tables_add_site(struct tables *tables, const struct trace_call_site *site);
 /* Keeps the slot of the sum's thread, even if nothing of it is stored. */
 uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum);
 /* The same for sums of OpenMP regions. */
@@ -169,6 +171,7 @@ uint32_t tables_add_openmp(struct tables *tables, const struct trace_openmp *sum
 struct trace_openmp *tables_openmp(const struct tables *tables, uint32_t sum);
 struct trace_region *tables_region(const struct tables *tables, uint32_t region);
 struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum);
+struct trace_call_site *tables_site(const struct tables *tables, uint32_t site);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
 struct trace_process *tables_process(const struct tables *tables, uint32_t process);
 struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);

@@ -68,6 +68,11 @@ uint32_t tables_add_instrument(struct tables *tables, const struct trace_instrum
 	return add_copy(tables, TRACE_INSTRUMENTS, instrument);
 }
 
+uint32_t tables_add_site(struct tables *tables, const struct trace_call_site *site)
+{
+	return add_copy(tables, TRACE_CALL_SITES, site);
+}
+
 uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum)
 {
 	if (sum->thread < TABLES_MAX_THREADS)
@@ -95,6 +100,11 @@ struct trace_region *tables_region(const struct tables *tables, uint32_t region)
 struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum)
 {
 	return table_entry_at(tables, TRACE_CALL_SUMS, sum);
+}
+
+struct trace_call_site *tables_site(const struct tables *tables, uint32_t site)
+{
+	return table_entry_at(tables, TRACE_CALL_SITES, site);
 }
 
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm)

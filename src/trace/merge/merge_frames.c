@@ -6,7 +6,7 @@
  * Notes the first input and module that can name the frame. Several modules of an input may have
  * become one, such as those of a file that two containers have.
  */
-static int note_frame(struct merge_map *map, const struct merge_input *input, uint64_t frame)
+int merge_note_frame(struct merge_map *map, const struct merge_input *input, uint64_t frame)
 {
 	uint64_t key = merge_frame(input, frame);
 
@@ -32,12 +32,12 @@ int merge_note_frames(struct merge_map *map, struct merge_input *input,
                       const struct trace_sample *sample)
 {
 	uint32_t node = sample->context;
-	int err = note_frame(map, input, sample->leaf);
+	int err = merge_note_frame(map, input, sample->leaf);
 	uint64_t frame;
 
 	while (!err && node && !seen_before(input, node) &&
 	       trace_node(input->trace, node, &frame, &node))
-		err = note_frame(map, input, frame);
+		err = merge_note_frame(map, input, frame);
 	return err;
 }
 

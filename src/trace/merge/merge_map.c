@@ -26,6 +26,7 @@ void merge_map_fini(struct merge_map *map)
 	map64_fini(&map->comms);
 	map64_fini(&map->regions);
 	map64_fini(&map->streams);
+	map64_fini(&map->sites);
 	map64_fini(&map->frames);
 	free(map->blocks);
 	free(map->commands_met);
@@ -39,6 +40,7 @@ void merge_input_fini(struct merge_input *input)
 	free(input->threads);
 	free(input->comms);
 	free(input->regions);
+	free(input->sites);
 	free(input->processes);
 	free(input->owners);
 	free(input->kinds);
@@ -402,6 +404,36 @@ static int map_comms(struct merge_map *map, struct merge_input *input)
 	return err;
 }
 
+/* Numbers are indices + 1: 0 stands for unknown sites, and for those that find no room. */
+static int map_site(struct merge_map *map, struct merge_input *input, uint32_t number)
+{
+	uint64_t frame = trace_site_frame(input->trace, number);
+	uint64_t key = merge_frame(input, frame);
+	struct trace_call_site site = {frame_module(key), frame_offset(key)};
+	uint32_t to = map64_get(&map->sites, key);
+	int err = merge_note_frame(map, input, frame);
+
+	if (!err && to == MERGE_NONE) {
+		to = tables_add_site(map->tables, &site);
+		err = know(&map->sites, key, to);
+	}
+	input->sites[number] = to == MERGE_NONE ? 0 : to + 1;
+	return err;
+}
+
+static int map_sites(struct merge_map *map, struct merge_input *input)
+{
+	int err = 0;
+
+	input->nr_sites = trace_nr(input->trace, TRACE_CALL_SITES) + 1;
+	input->sites = calloc(input->nr_sites, sizeof(*input->sites));
+	if (!input->sites)
+		return -ENOMEM;
+	for (uint32_t i = 1; i < input->nr_sites && !err; i++)
+		err = map_site(map, input, i);
+	return err;
+}
+
 /* --- sums of calls ---------------------------------------------------------------------------- */
 
 /* Sums of some traces alone would look like those of all. */
@@ -432,6 +464,7 @@ static bool map_sum(struct merge_map *map, const struct merge_input *input,
 		return false;
 	if (copy.comm == MERGE_NONE)
 		copy.comm = 0;
+	copy.site = sum->site < input->nr_sites ? input->sites[sum->site] : 0;
 	if (region->region_class == TRACE_VALUE)
 		copy.values.last_time = input_time(map, input, copy.values.last_time);
 	return tables_add_call_sum(map->tables, &copy) != UINT32_MAX;
@@ -483,6 +516,8 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 		err = map_regions(map, input);
 	if (!err)
 		err = map_comms(map, input);
+	if (!err)
+		err = map_sites(map, input);
 	if (err)
 		return err;
 	map_commands(map, input);

@@ -22,9 +22,9 @@ struct merge_input {
 	uint32_t host;
 	int32_t rank; /* the lowest in it; -1: none */
 	struct cpu_block cpus;
-	uint32_t nr_threads, nr_modules, nr_comms, nr_regions;
+	uint32_t nr_threads, nr_modules, nr_comms, nr_regions, nr_sites;
 	uint16_t *modules; /* new numbers */
-	uint32_t *threads, *comms, *regions, *processes;
+	uint32_t *threads, *comms, *regions, *processes, *sites;
 	uint32_t *owners;    /* process by thread, old numbers; MERGE_NONE; known once it is open */
 	uint8_t *kinds;      /* by old kind; of events once its tables are entered */
 	unsigned char *seen; /* a bit for each node whose frames are known */
@@ -37,6 +37,7 @@ struct merge_map {
 	uint32_t event_streams[TABLES_MAX_EVENTS]; /* one of each event, + 1; 0: none yet */
 	struct map64 modules, comms, regions;      /* by hash */
 	struct map64 streams;                      /* by event and CPU */
+	struct map64 sites;                        /* by frame */
 	struct map64 frames; /* the input that a frame was seen in first << 16 | its module there */
 	uint32_t nr_modules, nr_cpus; /* with a number of their own each */
 	struct cpu_block *blocks;
@@ -77,7 +78,9 @@ static inline uint64_t merge_frame(const struct merge_input *input, uint64_t fra
 	return module ? (uint64_t)module << 32 | (uint32_t)frame : 0;
 }
 
-/* Notes the frames of a sample, which need names. Returns 0 or -ENOMEM. */
+/* Notes a frame of the input, which needs a name. Returns 0 or -ENOMEM. */
+int merge_note_frame(struct merge_map *map, const struct merge_input *input, uint64_t frame);
+/* The same for all frames of a sample. */
 int merge_note_frames(struct merge_map *map, struct merge_input *input,
                       const struct trace_sample *sample);
 

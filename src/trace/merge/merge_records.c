@@ -256,6 +256,7 @@ static int put_call(struct merge *merge, struct merge_input *input, const struct
 	call.parts = parts->parts;
 	call.thread = input->threads[call.thread];
 	call.region = input->regions[call.region];
+	call.site = call.site < input->nr_sites ? input->sites[call.site] : 0;
 	call.enter = merge_time(merge, input, call.enter);
 	call.leave = merge_time(merge, input, call.leave);
 	hmb_put_call(merge->hmb, merge->calls, from->level, &call);

@@ -38,6 +38,8 @@ static int frames_collect(struct frame_set *frames, const struct trace *trace)
 	}
 	trace_walk_free(walk);
 	free(known);
+	for (uint32_t i = 1; i <= trace_nr(trace, TRACE_CALL_SITES); i++)
+		frame_set_add(frames, trace_site_frame(trace, i));
 	return more ? more : frame_set_finish(frames);
 }
 

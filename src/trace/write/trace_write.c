@@ -2,6 +2,7 @@
 #include "trace/write/live_bins.h"
 #include "trace/write/region_names.h"
 #include "trace/write/trace_symbols.h"
+#include "base/frame.h"
 #include "base/new_file.h"
 #include "trace/trace.h"
 
@@ -252,6 +253,19 @@ static int file_check(const struct new_file *file)
 	return 0;
 }
 
+/* Calling sites get names like the frames of samples. */
+static int add_sites(struct writer *writer)
+{
+	struct live_table table = tables_section(writer->tables, TRACE_CALL_SITES);
+	const struct trace_call_site *sites = table.entries;
+
+	for (size_t i = 0; i < table.nr; i++)
+		if (sites[i].module && sites[i].module < FRAME_MAX_MODULES)
+			frame_set_add(writer->live.frames,
+			              frame_make((uint16_t)sites[i].module, sites[i].offset));
+	return table.nr ? frame_set_finish(writer->live.frames) : 0;
+}
+
 /* Collects the contents of the tables, with names from provider. Returns 0 or -errno. */
 static int writer_init(struct writer *writer, struct tables *tables,
                        const struct name_provider *provider)
@@ -263,6 +277,8 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	                     tables_ledger(tables));
 	if (!err)
 		err = region_names_add_frames(writer->live.frames, tables);
+	if (!err)
+		err = add_sites(writer);
 	if (!err)
 		err = trace_names_init(&writer->names, provider, writer->live.frames,
 		                       (uint32_t)tables_section(tables, TRACE_STRINGS).nr);

@@ -71,6 +71,7 @@ static void random_call(struct kept *kept, const struct kept *last, unsigned bit
 		call->thread = (uint32_t)rnd_bits(bits % 33);
 		call->region = (uint32_t)rnd_bits(bits % 33);
 		call->depth = (uint32_t)rnd_bits(bits % 33);
+		call->site = rnd() % 2 ? (uint32_t)rnd_bits(bits % 33) : 0;
 		call->flags = (uint32_t)(rnd() % 4);
 		call->nr_parts = (uint32_t)(rnd() % (CALL_CODE_PARTS + 1));
 		call->parts = kept->parts;
@@ -92,6 +93,7 @@ static void check_call(const struct call *got, const struct kept *kept, unsigned
 	assert_int_equal(got->region, kept->call.region);
 	assert_int_equal(got->flags, kept->call.flags);
 	assert_int_equal(got->depth, kept->call.depth);
+	assert_int_equal(got->site, kept->call.site);
 	assert_int_equal(got->nr_parts, kept->call.nr_parts);
 	for (uint32_t i = 0; i < got->nr_parts; i++) {
 		const struct call_part *a = &got->parts[i], *b = &kept->parts[i];
@@ -222,7 +224,7 @@ static void test_largest(void **state)
 	for (unsigned n = 0; n < 2; n++) {
 		struct call *call = &kept[n].call;
 
-		call->thread = call->region = call->depth = UINT32_MAX - n;
+		call->thread = call->region = call->depth = call->site = UINT32_MAX - n;
 		call->nr_parts = CALL_CODE_PARTS;
 		call->parts = kept[n].parts;
 		call->leave = (uint64_t)n << 62;
@@ -509,7 +511,8 @@ static void test_refused(void **state)
 		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, KNOWN, 1, 0, 0, 0}, 14, 2},
 		{{THREAD, 255, 255, 255, 255, 15, NEW, 0, 0, 0, 0, 0, 0}, 13, 1, true},
 		{{THREAD, 255, 255, 255, 255, 16, NEW, 0, 0, 0, 0, 0, 0}, 13, 1},
-		{{THREAD, 7, NEW, SHAPE_ALL + 1, 0, 0, 0, 0, 0}, 9, 1},
+		{{THREAD, 7, NEW, SHAPE_SITE, 0, 0, 1, 0, 0, 0}, 10, 1, true},
+		{{THREAD, 7, NEW, SHAPE_SITE, 0, 0, 0, 0, 0}, 9, 1},
 		{{THREAD, 7, NEW, 0, 0, 0, 1, KIND, 0, 0}, 10, 1},
 		{{THREAD, 7, NEW, MORE, 0, 0, 0}, 7, 1}, /* of nothing */
 		{{THREAD, 7, NEW, 0, 0, 0, 0, 0, 0, NEW, MORE, 0, 0, 0}, 14, 2},

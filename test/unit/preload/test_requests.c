@@ -106,7 +106,7 @@ static unsigned call(const struct handler *handler, uintptr_t *a, uintptr_t *han
 		handler->before(&visit, a);
 	if (handle)
 		*handle = becomes;
-	thread_begin_record(&this_thread, 0, 0);
+	thread_begin_record(&this_thread, 0, 0, 0);
 	if (handler->after)
 		handler->after(&visit, a);
 	return decode();

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include "preload/mpi_calls.h"
+#include "preload/sites.h"
 #include "preload/write.h"
 
 /* Sums of calls in the memory of a recorder that is not there. */
@@ -24,25 +25,40 @@ static int teardown(void **state)
 {
 	(void)state;
 	thread_stop(&this_thread);
+	sites_forked();
 	munmap(process.shared, ring_memory_size());
 	process.shared = NULL;
 	return 0;
 }
 
-static struct visit visit_of(uint32_t region)
+/* Peers fill so many rows. */
+#define MOST_OF_PEERS (RING_LARGE_SUMS / 8 * 6)
+
+static struct visit visit_from(uint32_t region, uintptr_t site)
 {
-	thread_begin_record(&this_thread, region, 0);
+	thread_begin_record(&this_thread, region, 0, site);
 	this_thread.idle = false;
 	this_thread.weight = 1;
 	return (struct visit){.thread = &this_thread};
 }
 
-static void send_to(int32_t peer, uint64_t bytes, bool wanted, uint64_t enter, uint64_t leave)
+static struct visit visit_of(uint32_t region)
 {
-	struct visit visit = visit_of(CALL_Send);
+	return visit_from(region, 0);
+}
+
+static void send_from(uintptr_t site, int32_t peer, uint64_t bytes, bool wanted, uint64_t enter,
+                      uint64_t leave)
+{
+	struct visit visit = visit_from(CALL_Send, site);
 
 	visit_message(&visit, CALL_SEND, 1, peer, 7, bytes);
 	thread_write(&this_thread, wanted, enter, leave);
+}
+
+static void send_to(int32_t peer, uint64_t bytes, bool wanted, uint64_t enter, uint64_t leave)
+{
+	send_from(0, peer, bytes, wanted, enter, leave);
 }
 
 static const struct ring_sum *row_of(uint32_t region, int32_t peer)
@@ -113,7 +129,8 @@ static void test_several_peers(void **state)
 	}
 }
 
-/* Peers beyond half of the rows share one. Regions still find rows, and nothing is missing. */
+/* Peers beyond three quarters of the rows share one. Regions still find rows, and nothing is
+ * missing. */
 static void test_many_peers(void **state)
 {
 	enum { PEERS = RING_LARGE_SUMS };
@@ -130,17 +147,67 @@ static void test_many_peers(void **state)
 	}
 	assert_int_equal(calls, 2 * PEERS);
 	assert_int_equal(sent, 2 * PEERS);
-	assert_int_equal(this_thread.ring->nr_sums, RING_LARGE_SUMS / 2 + 1);
+	assert_int_equal(this_thread.ring->nr_sums, MOST_OF_PEERS + 1);
 	assert_int_equal(row_of(CALL_Send, CALL_NO_PEER)->moved[RING_SENT],
-	                 2 * (PEERS - RING_LARGE_SUMS / 2 + 1));
+	                 2 * (PEERS - MOST_OF_PEERS + 1));
 	assert_null(row_of(CALL_Send, PEERS - 1));
-	/* The other half is full as well. */
+	/* The rest is full as well. */
 	for (uint32_t i = 0; i < RING_LARGE_SUMS; i++) {
 		visit_of(RING_USER_REGIONS + i);
 		thread_write(&this_thread, false, 1000, 1010);
 	}
 	assert_int_equal(this_thread.ring->nr_sums, RING_LARGE_SUMS);
-	assert_int_equal(this_thread.sums[0].calls, RING_LARGE_SUMS / 2 + 1);
+	assert_int_equal(this_thread.sums[0].calls, MOST_OF_PEERS + 1);
+}
+
+static const struct ring_sum *row_from(uint32_t site, int32_t peer)
+{
+	for (uint32_t i = 0; i < this_thread.ring->nr_sums; i++)
+		if (this_thread.sums[i].site == site && this_thread.sums[i].peer == peer)
+			return &this_thread.sums[i];
+	return NULL;
+}
+
+/* Calls from different places have rows of their own, whether they have a slot or not. */
+static void test_sites(void **state)
+{
+	const uintptr_t here = 0x5000123, there = 0x5000456;
+	uint32_t a, b;
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		send_from(here, 1, 8, i % 2, 1000, 1010);
+		send_from(there, 1, 8, false, 1000, 1010);
+		send_from(here, 2, 8, true, 1000, 1010);
+	}
+	a = site_number(here);
+	b = site_number(there);
+	assert_true(a && b && a != b);
+	assert_int_equal(row_from(a, 1)->calls, 5);
+	assert_int_equal(row_from(b, 1)->calls, 5);
+	assert_int_equal(row_from(a, 2)->calls, 5);
+	assert_null(row_from(b, 2));
+	assert_null(row_from(0, 1));
+}
+
+/* Where there is no room for rows of a peer and a site, first the site is left out. */
+static void test_many_sites(void **state)
+{
+	enum { PEERS = 600, SITES = 8 };
+	uint64_t calls = 0, sent = 0;
+
+	(void)state;
+	for (int i = 0; i < SITES * PEERS; i++)
+		send_from(0x6000000 + (uintptr_t)(i % SITES), i / SITES, 8, false, 1000, 1010);
+	for (uint32_t i = 0; i < this_thread.ring->nr_sums; i++) {
+		calls += this_thread.sums[i].calls;
+		sent += this_thread.sums[i].peer != CALL_NO_PEER
+		                ? this_thread.sums[i].moved[RING_SENT]
+		                : 0;
+	}
+	assert_int_equal(calls, SITES * PEERS);
+	assert_int_equal(sent, SITES * PEERS);
+	assert_int_equal(row_from(0, PEERS - 1)->calls, SITES);
 }
 
 static void test_polls(void **state)
@@ -217,6 +284,8 @@ int main(void)
 		TEST(test_lost_records),
 		TEST(test_several_peers),
 		TEST(test_many_peers),
+		TEST(test_sites),
+		TEST(test_many_sites),
 		TEST(test_polls),
 		TEST(test_requests_of_records_left_out),
 		TEST(test_moments),

@@ -55,7 +55,7 @@ static uint32_t send_to(int32_t peer, uint64_t bytes, uint64_t enter, uint64_t d
 	thread->weight = thread_weigh(thread, CALL_Send);
 	wanted = thread->weight && thread_wants_times(thread, enter, enter + duration);
 	thread->idle = false;
-	thread_begin_record(thread, CALL_Send, 0);
+	thread_begin_record(thread, CALL_Send, 0, 0);
 	visit_message(&visit, CALL_SEND, 1, peer, 7, bytes);
 	thread_write(thread, wanted, enter, enter + duration);
 	return thread->weight;

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/frame.h"
 #include "record/calls/calls_process.h"
 #include "preload/mpi_calls.h"
 
@@ -392,6 +393,71 @@ static void define_region(struct world *w, uint32_t number, const char *name)
 	produce(w, RING_MAX_THREADS, region, 4);
 }
 
+static uint64_t frame_above(void *arg, const struct calls_process *process, uint64_t address)
+{
+	uint64_t *known = arg;
+
+	(void)process;
+	return address >= *known ? frame_make(7, (uint32_t)address) : 0;
+}
+
+/* A site gets its frame when its mapping is known; before, calls and sums have its number. */
+static void test_sites(void **state)
+{
+	struct world *w = *state;
+	uint64_t known = 0x1fff;
+	const struct calls_sink sites = {.put = sink, .frame = frame_above, .arg = &known};
+	uint64_t define[][2] = {
+		{ring_head(RING_SITE, 2, 0, 0, 5), 0x1000},
+		{ring_head(RING_SITE, 2, 0, 0, 6), 0x2000},
+		{ring_head(RING_SITE, 2, 0, 0, 7), 0x2000},
+		{ring_head(RING_SITE, 2, 0, 0, 0), 0x2000},
+		{ring_head(RING_SITE, 2, 0, 0, (1U << RING_SITE_BITS) + 1), 0x2000}};
+	const struct trace_call_site *site;
+	uint64_t malformed;
+
+	for (size_t i = 0; i < sizeof(define) / sizeof(*define); i++)
+		produce(w, RING_MAX_THREADS, define[i], 2);
+	malformed = w->process->malformed;
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &sites);
+	assert_int_equal(w->process->malformed - malformed, 2);
+	assert_int_equal(calls_process_site(w->process, 5), 1);
+	assert_int_equal(calls_process_site(w->process, 6), 2);
+	assert_int_equal(calls_process_site(w->process, 7), 2);
+	assert_int_equal(calls_process_site(w->process, 8), 0);
+	site = tables_site(w->tables, 0);
+	assert_int_equal(site->module, 0);
+	known = 0;
+	calls_process_sum(w->process, 100, &sites);
+	assert_int_equal(site->module, 7);
+	assert_int_equal(site->offset, 0xfff);
+	assert_int_equal(tables_site(w->tables, 1)->offset, 0x1fff);
+	assert_null(tables_site(w->tables, 2));
+}
+
+static void test_calls_from_sites(void **state)
+{
+	struct world *w = *state;
+	uint64_t known = 0;
+	const struct calls_sink sites = {.put = sink, .frame = frame_above, .arg = &known};
+	uint64_t define[2] = {ring_head(RING_SITE, 2, 0, 0, 5), 0x1000};
+	uint64_t call[6] = {
+		ring_head(RING_CALL_AT, 6, 1, 0, CALL_Irecv), 10, 20, 5, CALL_RECEIVE_POSTED, 0};
+	uint64_t cut[3] = {ring_head(RING_CALL_AT, 3, 0, 0, CALL_Barrier), 30, 40};
+
+	produce(w, RING_MAX_THREADS, define, 2);
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &sites);
+	produce(w, 3, call, 6);
+	produce(w, 3, cut, 3);
+	consume(w);
+	assert_int_equal(w->nr_calls, 1);
+	assert_int_equal(w->last.site, 1);
+	assert_int_equal(w->last.nr_parts, 1);
+	assert_int_equal(w->process->malformed, 1);
+}
+
 /* The trace's sums grow with the target's, and have all calls in the end or count those they lack.
  */
 static void test_sums(void **state)
@@ -691,6 +757,8 @@ int main(void)
 		TEST(test_definitions_and_calls),
 		TEST(test_other_definitions),
 		TEST(test_definitions_of_nothing),
+		TEST(test_sites),
+		TEST(test_calls_from_sites),
 		TEST(test_sums),
 		TEST(test_sums_of_values),
 		TEST(test_world_is_one),
