@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__thread struct omp_part *omp_part;
+__thread struct omp_part *omp_part __attribute__((tls_model("initial-exec")));
 
 bool omp_wanted;
 
