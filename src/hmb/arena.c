@@ -32,8 +32,10 @@ void arena_init(struct arena *arena, void *memory, size_t size)
 		.nr_bins = (uint32_t)(size >> shift),
 		.free = {BIN_NONE, BIN_NONE},
 		.free_sub = {BIN_NONE, BIN_NONE},
+		.away = {BIN_NONE, BIN_NONE},
+		.limit = size,
 	};
-	arena->nr_free = arena->nr_bins;
+	arena->nr_free = arena->fresh_end = arena->nr_bins;
 }
 
 void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin)
@@ -78,7 +80,8 @@ static bool is_usable(struct arena *arena)
 
 	if (!arena->reserve || end <= arena->usable || grow(arena, wanted) || grow(arena, end))
 		return true;
-	arena->nr_bins = arena->fresh;
+	arena->nr_bins -= arena->fresh_end - arena->fresh;
+	arena->fresh_end = arena->fresh;
 	arena->nr_free = 0;
 	return false;
 }
@@ -191,4 +194,74 @@ uint32_t bin_add_node(struct arena *arena, struct bin *bin, const struct node *n
 uint64_t arena_frame(const void *arena, uint32_t node)
 {
 	return node_at(arena, node)->frame;
+}
+
+/* --- the limit -------------------------------------------------------------------------------- */
+
+#define PAGE ((size_t)4096)
+
+/* Calls a function with the whole pages of a bin behind that of its header, if there are any. */
+static int each_page(struct arena *arena, const struct bin *bin, arena_page_fn *fn)
+{
+	size_t start = (size_t)((const unsigned char *)bin - arena->memory);
+	size_t end = (start + bin_size(bin)) & ~(PAGE - 1);
+
+	start = (start + sizeof(*bin) + PAGE - 1) & ~(PAGE - 1);
+	return fn && end > start ? fn(arena->arg, start, end - start) : 0;
+}
+
+static void put_away(struct arena *arena)
+{
+	struct bin *bin = list_pop(arena, &arena->free);
+
+	/* Nobody reads the pages of a free bin, which would give them memory again. */
+	__atomic_store_n(&bin->use, BIN_FREE, __ATOMIC_RELEASE);
+	each_page(arena, bin, arena->release);
+	bin->next = arena->away.first;
+	arena->away.first = bin_ref(arena, bin);
+	arena->nr_away++;
+	arena->nr_free--;
+	arena->nr_bins--;
+}
+
+static bool bring_back(struct arena *arena)
+{
+	struct bin *bin = bin_at(arena, arena->away.first);
+	const uint32_t next = bin->next;
+
+	if (each_page(arena, bin, arena->restore))
+		return false;
+	arena->away.first = next;
+	arena->nr_away--;
+	arena->nr_bins++;
+	arena_give(arena, bin);
+	return true;
+}
+
+/* Bins that were never taken go first, and come last: they have no memory. */
+static void move_fresh_end(struct arena *arena, uint32_t to)
+{
+	arena->nr_bins += to - arena->fresh_end; /* modulo 2^32 */
+	arena->nr_free += to - arena->fresh_end;
+	arena->fresh_end = to;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+void arena_set_limit(struct arena *arena, uint32_t nr)
+{
+	const uint32_t all = (uint32_t)(arena->size >> arena->bin_shift);
+
+	while (arena->nr_bins < nr && arena->nr_away && bring_back(arena))
+		continue;
+	if (arena->nr_bins < nr)
+		move_fresh_end(arena, smaller(all, arena->fresh_end + (nr - arena->nr_bins)));
+	if (arena->nr_bins > nr)
+		move_fresh_end(arena, arena->fresh_end - smaller(arena->fresh_end - arena->fresh,
+		                                                 arena->nr_bins - nr));
+	while (arena->nr_bins > nr && arena->free.first != BIN_NONE)
+		put_away(arena);
 }

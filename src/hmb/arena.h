@@ -97,6 +97,9 @@ struct bin_list {
 /* Makes the first `size` bytes of the memory usable. Returns 0 if they are. */
 typedef int arena_reserve_fn(void *arg, size_t size);
 
+/* Gives the memory of whole pages back, which then read as zeros, or gets it again. 0 or -errno. */
+typedef int arena_page_fn(void *arg, size_t offset, size_t size);
+
 struct arena {
 	unsigned char *memory;
 	size_t size;
@@ -104,12 +107,18 @@ struct arena {
 	void *arg;
 	size_t usable;
 	unsigned bin_shift, sub_shift;
-	uint32_t nr_bins;  /* whole bins in the arena */
-	uint32_t fresh;    /* whole bins that were never taken: [fresh, nr_bins) */
+	uint32_t nr_bins; /* whole bins that may be in use */
+	uint32_t fresh;   /* whole bins that were never taken: [fresh, fresh_end) */
+	uint32_t fresh_end;
 	uint32_t sequence; /* of the bin taken last */
 	struct bin_list free, free_sub;
 	uint32_t nr_free, nr_free_sub; /* fresh ones included */
 	uint32_t nr_carved;            /* whole bins that are cut into sub-bins */
+	/* Free whole bins beyond the limit, of which only the first page has memory. */
+	struct bin_list away;
+	uint32_t nr_away;
+	size_t limit;                     /* bytes that bins may take: the size, or less */
+	arena_page_fn *release, *restore; /* NULL: the memory of bins that are away is kept */
 };
 
 /*
@@ -131,6 +140,12 @@ void arena_give(struct arena *arena, struct bin *bin);
 
 /* Gives a whole list back, in O(1), and leaves it empty; counts are those of its bins. */
 void arena_splice(struct arena *arena, struct bin_list *list, bool sub, uint32_t nr);
+
+/*
+ * Limits the whole bins that may be in use to nr, or to those that are in use now if these are
+ * more. A higher limit reaches as far as there is memory.
+ */
+void arena_set_limit(struct arena *arena, uint32_t nr);
 
 /* Appends a bin that was taken and is in no list. */
 void bin_list_append(struct arena *arena, struct bin_list *list, struct bin *bin);

@@ -147,7 +147,7 @@ static uint32_t add_node(struct hmb *hmb, const struct hmb_sample *sample, uint3
  */
 static bool has_many_samples(const struct hmb *hmb)
 {
-	const uint64_t enough = hmb->arena.size >> 11 > 1024 ? hmb->arena.size >> 11 : 1024;
+	const uint64_t enough = hmb->arena.limit >> 11 > 1024 ? hmb->arena.limit >> 11 : 1024;
 	uint64_t sum = 0;
 
 	for (unsigned k = 0; k < hmb->nr_kinds; k++)
@@ -162,7 +162,7 @@ static bool has_many_samples(const struct hmb *hmb)
  */
 static size_t share_of_tree(const struct hmb *hmb)
 {
-	const size_t size = hmb->arena.size;
+	const size_t size = hmb->arena.limit;
 	size_t rest = (size_t)64 << 10;
 
 	if (rest > size / 2)
@@ -184,7 +184,7 @@ static bool no_room_for(const struct hmb *hmb, struct cct_key key)
 {
 	const size_t share = share_of_tree(hmb);
 
-	return is_full_above(hmb, share) && (is_full_above(hmb, share + hmb->arena.size / 8) ||
+	return is_full_above(hmb, share) && (is_full_above(hmb, share + hmb->arena.limit / 8) ||
 	                                     cct_index_find(hmb, key, 0) == NODE_NONE);
 }
 
@@ -194,7 +194,7 @@ static bool no_room_for(const struct hmb *hmb, struct cct_key key)
  */
 static bool folds_full(const struct hmb *hmb)
 {
-	const size_t size = hmb->arena.size;
+	const size_t size = hmb->arena.limit;
 
 	return is_full_above(hmb, share_of_tree(hmb) + size / 8 + size / 32);
 }

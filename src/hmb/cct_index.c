@@ -66,7 +66,8 @@ bool cct_node_is(const struct hmb *hmb, uint32_t node, struct cct_key key, unsig
 {
 	const struct node *n = node_at(&hmb->arena, node);
 
-	return n->frame == key.frame && node_tag(n) == key.tag && node_live(hmb, node, level);
+	/* A bin that is not in use may have no memory behind its header. */
+	return node_live(hmb, node, level) && n->frame == key.frame && node_tag(n) == key.tag;
 }
 
 void cct_index_prefetch(const struct hmb *hmb, struct cct_key key)

@@ -21,12 +21,17 @@ static bool config_valid(const struct hmb_config *config)
 	return true;
 }
 
-static int init_kind(struct hmb_kind *kind, const struct hmb_kind_config *config)
+static void init_levels(struct hmb_kind *kind)
 {
-	kind->config = *config;
 	for (unsigned l = 0; l < NR_LEVELS; l++)
 		kind->levels[l].bins = kind->levels[l].sub_bins =
 			(struct bin_list){BIN_NONE, BIN_NONE};
+}
+
+static int init_kind(struct hmb_kind *kind, const struct hmb_kind_config *config)
+{
+	kind->config = *config;
+	kind->used = true;
 	if (!config->nr_counters)
 		return 0;
 	kind->scale = calloc(1, sizeof(*kind->scale));
@@ -58,8 +63,12 @@ struct hmb *hmb_new(const struct hmb_config *config)
 	hmb->ledger->nr_kinds = config->nr_kinds;
 	arena_init(&hmb->arena, config->memory, config->size);
 	hmb->arena.reserve = config->reserve;
+	hmb->arena.release = config->release;
+	hmb->arena.restore = config->restore;
 	hmb->arena.arg = config->reserve_arg;
 	hmb->nr_kinds = config->nr_kinds;
+	for (unsigned k = 0; k < HMB_MAX_KINDS; k++)
+		init_levels(&hmb->kinds[k]);
 	for (unsigned k = 0; k < hmb->nr_kinds && !err; k++)
 		err = init_kind(&hmb->kinds[k], &config->kinds[k]);
 	if (err || cct_init(&hmb->cct, &hmb->arena, config->max_path, config->truncated_frame)) {
@@ -167,19 +176,39 @@ void hmb_clear(struct hmb *hmb, unsigned kind)
 		cct_clear(hmb);
 }
 
-int hmb_add_kind(struct hmb *hmb, const struct hmb_kind_config *config)
+static int add_kind_as(struct hmb *hmb, unsigned kind, const struct hmb_kind_config *config)
 {
 	int err;
 
 	if (!kind_valid(config))
 		return -EINVAL;
-	if (hmb->nr_kinds == HMB_MAX_KINDS)
+	if (kind >= HMB_MAX_KINDS || hmb->kinds[kind].used)
 		return -ENOSPC;
-	err = init_kind(&hmb->kinds[hmb->nr_kinds], config);
+	err = init_kind(&hmb->kinds[kind], config);
 	if (err)
 		return err;
-	__atomic_store_n(&hmb->ledger->nr_kinds, ++hmb->nr_kinds, __ATOMIC_RELEASE);
-	return (int)hmb->nr_kinds - 1;
+	if (kind >= hmb->nr_kinds)
+		hmb->nr_kinds = kind + 1;
+	__atomic_store_n(&hmb->ledger->nr_kinds, hmb->nr_kinds, __ATOMIC_RELEASE);
+	return (int)kind;
+}
+
+int hmb_add_kind(struct hmb *hmb, const struct hmb_kind_config *config)
+{
+	unsigned kind = 0;
+
+	while (kind < HMB_MAX_KINDS && hmb->kinds[kind].used)
+		kind++;
+	return add_kind_as(hmb, kind, config);
+}
+
+int hmb_add_last_kind(struct hmb *hmb, const struct hmb_kind_config *config)
+{
+	unsigned kind = HMB_MAX_KINDS - 1;
+
+	while (kind && hmb->kinds[kind].used)
+		kind--;
+	return add_kind_as(hmb, kind, config);
 }
 
 static void level_rest(struct hmb *hmb, const struct hmb_kind *kind, struct hmb_level *level)
@@ -311,6 +340,60 @@ static struct bin *take(struct hmb *hmb, enum bin_use use, bool sub, unsigned ki
 		if (level < hmb_floor(hmb, kind))
 			return NULL;
 	}
+}
+
+static bool holds_bins(const struct hmb *hmb)
+{
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		if (hmb->kinds[k].bytes)
+			return true;
+	return false;
+}
+
+/* Pages of the index whose nodes have gone are merged one pair at a time. */
+static void tidy_index(struct hmb *hmb)
+{
+	for (uint32_t i = hmb->cct.index.nr_pages; i; i--)
+		cct_tidy(hmb);
+	if (!hmb->cct.nr_nodes)
+		cct_clear(hmb);
+}
+
+static void close_until(struct hmb *hmb, uint32_t nr_bins, uint64_t time)
+{
+	const struct arena *arena = &hmb->arena;
+
+	while (arena->nr_bins - arena->nr_free > nr_bins && holds_bins(hmb)) {
+		if (!close_over_share(hmb, time))
+			hmb_close_lowest(hmb, victim(hmb, 0), time, HMB_CAUSE_MEMORY);
+		tidy_index(hmb);
+	}
+}
+
+size_t hmb_least_limit(const struct hmb *hmb)
+{
+	const size_t least = (size_t)HMB_LEAST_BINS << hmb->arena.bin_shift;
+
+	return least > ARENA_MIN_SIZE ? least : ARENA_MIN_SIZE;
+}
+
+int hmb_set_limit(struct hmb *hmb, size_t size, uint64_t time)
+{
+	struct arena *arena = &hmb->arena;
+
+	if (size < hmb_least_limit(hmb))
+		return -EINVAL;
+	if (size > arena->size)
+		size = arena->size;
+	for (unsigned k = 0; k < hmb->nr_kinds; k++) {
+		size_t *share = &hmb->kinds[k].config.share;
+
+		*share = (size_t)((double)*share * ((double)size / (double)arena->limit));
+	}
+	arena->limit = size;
+	close_until(hmb, (uint32_t)(size >> arena->bin_shift), time);
+	arena_set_limit(arena, (uint32_t)(size >> arena->bin_shift));
+	return 0;
 }
 
 struct bin *hmb_take_index(struct hmb *hmb, unsigned kind, unsigned level, uint64_t time)

@@ -73,7 +73,8 @@ struct hmb_kind_config {
 struct hmb_config {
 	void *memory; /* zeroed, page-aligned, kept by the caller for the buffer's whole life */
 	size_t size;
-	arena_reserve_fn *reserve; /* NULL: all of the memory is usable */
+	arena_reserve_fn *reserve;        /* NULL: all of the memory is usable */
+	arena_page_fn *release, *restore; /* see struct arena */
 	void *reserve_arg;
 	struct hmb_ledger *ledger; /* zeroed, kept by the caller likewise; NULL: private */
 	unsigned nr_kinds;
@@ -108,7 +109,7 @@ struct hmb_reduction {
  * The data that is needed to interpret the bins. It and the arena must outlive a killed recorder.
  */
 struct hmb_ledger {
-	uint32_t nr_kinds;
+	uint32_t nr_kinds;             /* one more than the highest number of a kind */
 	uint32_t nr_reductions;        /* levels closed so far; clearing does not subtract any */
 	uint32_t nr_bins;              /* of the arena, that were ever taken */
 	uint32_t floor[HMB_MAX_KINDS]; /* lowest open level; NR_LEVELS: all are closed */
@@ -153,6 +154,7 @@ struct hmb_level {
 
 struct hmb_kind {
 	struct hmb_kind_config config;
+	bool used;                   /* else it is empty, and nothing is put into it */
 	uint64_t bytes;              /* of its bins */
 	struct counter_scale *scale; /* with counters */
 	struct hmb_level levels[NR_LEVELS];
@@ -161,7 +163,7 @@ struct hmb_kind {
 struct hmb {
 	struct arena arena;
 	struct cct cct;
-	unsigned nr_kinds;
+	unsigned nr_kinds; /* all that are used have lower numbers */
 	struct hmb_kind kinds[HMB_MAX_KINDS];
 	struct hmb_ledger *ledger, *own_ledger;
 	/* Encoders of levels that were closed, by enum hmb_content; each is used again. */
@@ -211,12 +213,30 @@ void hmb_close_lowest(struct hmb *hmb, unsigned kind, uint64_t time, enum hmb_ca
 void hmb_clear(struct hmb *hmb, unsigned kind);
 
 /*
- * Adds an empty kind behind all others. Returns its number; -ENOSPC: there are as many as there
- * can be, -EINVAL, -ENOMEM.
+ * Adds an empty kind with the lowest number that is free, or with the highest one. Returns its
+ * number; -ENOSPC: there are as many as there can be, -EINVAL, -ENOMEM.
  */
 int hmb_add_kind(struct hmb *hmb, const struct hmb_kind_config *config);
+int hmb_add_last_kind(struct hmb *hmb, const struct hmb_kind_config *config);
 /* Gives back the memory in which records of the kind were coded. Further records take it anew. */
 void hmb_rest(struct hmb *hmb, unsigned kind);
+
+#define HMB_LEAST_BINS 16
+
+/*
+ * Limits the memory that bins may take from now on to `size` bytes, or less than one whole bin
+ * fewer, but no more than the buffer had at first. Levels are closed until what is stored fits, and
+ * shares become smaller or larger with the limit. 0, or -EINVAL: size is less than HMB_LEAST_BINS
+ * bins.
+ */
+int hmb_set_limit(struct hmb *hmb, size_t size, uint64_t time);
+/* The limit, which is the size at first. */
+static inline size_t hmb_limit(const struct hmb *hmb)
+{
+	return hmb->arena.limit;
+}
+/* The least size that hmb_set_limit() takes. */
+size_t hmb_least_limit(const struct hmb *hmb);
 
 static inline unsigned hmb_floor(const struct hmb *hmb, unsigned kind)
 {

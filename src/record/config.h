@@ -57,6 +57,9 @@ struct record_config {
 	size_t budget;
 	struct event events[SAMPLER_MAX_EVENTS];
 	unsigned nr_events;
+	/* Opened in addition, and off at first. A session has them behind its events. */
+	struct event spares[SAMPLER_MAX_EVENTS];
+	unsigned nr_spares;
 	struct event counters[COUNTERS_MAX]; /* read with the samples of event 0 */
 	unsigned nr_counters;
 	unsigned nr_conditions;

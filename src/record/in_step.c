@@ -80,7 +80,7 @@ static void note_cost(const struct session *s, struct trace_run *run)
 	};
 	struct program_cost cost;
 
-	if (!config_has_clock(s->config))
+	if (!session_has_clock(s))
 		facts.busy = facts.wall * sampler_nr_sampled(s->sampler);
 	cost = program_cost(&facts);
 	run->calls_cost = facts.calls;

@@ -38,11 +38,31 @@ static void set_flags(struct session *s, unsigned flags)
 	tables_state(s->tables)->flags = flags;
 }
 
+bool pause_has_room(const struct session *s)
+{
+	return s->pause.nr_gaps + s->config->nr_events <= MAX_GAPS;
+}
+
+void pause_begin_gap(struct session *s, unsigned event, uint64_t from)
+{
+	const struct trace_gap gap = {.from = from, .event = s->events[event].kind};
+
+	tables_add_gap(s->tables, &gap);
+	s->pause.nr_gaps++;
+}
+
 static void begin_gaps(struct session *s)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		tables_add_gap(s->tables, &(struct trace_gap){.from = s->pause.since, .event = e});
-	s->pause.nr_gaps += s->config->nr_events;
+		if (s->events[e].on)
+			pause_begin_gap(s, e, s->pause.since);
+}
+
+static void end_gaps(struct session *s, uint64_t time)
+{
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		if (s->events[e].on)
+			tables_end_gap(s->tables, s->events[e].kind, time);
 }
 
 /* Time that the recorder and idle CPUs use from now on is not part of the totals. */
@@ -52,7 +72,8 @@ static void stop_sampling(struct session *s)
 	s->pause.since = sampler_now();
 	s->pause.cpu = overhead_guard_cpu_time();
 	s->pause.idle = summary_idle(s);
-	tasks_pause(&s->tasks, s->pause.since);
+	if (s->events[0].on)
+		tasks_pause(&s->tasks, s->pause.since);
 	begin_gaps(s);
 }
 
@@ -63,8 +84,9 @@ static void go_on_sampling(struct session *s)
 	s->pause.own_ns += overhead_guard_cpu_time() - s->pause.cpu;
 	if (s->idle_start)
 		s->idle_start += summary_idle(s) - s->pause.idle;
-	tasks_resume(&s->tasks, now);
-	tables_end_gaps(s->tables, now);
+	if (s->events[0].on)
+		tasks_resume(&s->tasks, now);
+	end_gaps(s, now);
 	overhead_guard_begin_interval(&s->guard, now);
 	s->guard.told_since = 0; /* the next time that is told begins the interval */
 	if (sampler_resume(s->sampler))
@@ -109,25 +131,26 @@ static pid_t *known_processes(const struct session *s, size_t *nr)
 	return pids;
 }
 
-static const char *stop_processes(struct session *s, pid_t except)
+static struct refusal stop_processes(struct session *s, pid_t except)
 {
 	size_t nr;
 	pid_t *pids = known_processes(s, &nr);
-	const char *why = pids ? freeze_tree(&s->pause.freeze, pids, nr, except)
-	                       : "there is not enough memory for a list of its processes";
+	struct refusal refusal = REFUSED(ENOMEM, FREEZE_NO_MEMORY);
 
+	if (pids)
+		refusal = freeze_tree(&s->pause.freeze, pids, nr, except);
 	free(pids);
-	return why;
+	return refusal;
 }
 
-static const char *stop_target(struct session *s, pid_t except)
+static struct refusal stop_target(struct session *s, pid_t except)
 {
 	if (s->config->wide && !s->config->cgroup && !s->config->command)
-		return "whole CPUs are recorded, and no program; pause --recording pauses the "
-		       "recording";
+		return REFUSED(EOPNOTSUPP, "whole CPUs are recorded, and no program; pause "
+		                           "--recording pauses the recording");
 	if (s->config->cgroup && is_own_cgroup(s))
-		return "the recorder is in this cgroup, too; pause --recording pauses the "
-		       "recording";
+		return REFUSED(EDEADLK, "the recorder is in this cgroup, too; pause --recording "
+		                        "pauses the recording");
 	if (s->config->cgroup)
 		return freeze_cgroup(&s->pause.freeze, &s->cgroup);
 	if (s->cgroup.fd < 0 || !cgroup_can_freeze(&s->cgroup) || leave_cgroup(s))
@@ -152,19 +175,19 @@ static void pause_recording(struct session *s)
 		stop_sampling(s);
 }
 
-const char *pause_begin(struct session *s, const struct pause_request *request)
+struct refusal pause_begin(struct session *s, const struct pause_request *request)
 {
 	unsigned flags = s->pause.flags;
-	const char *why = NULL;
+	struct refusal refusal = NOT_REFUSED;
 
 	if (flags & RECORDING_FROZEN || (flags && !request->target))
-		return "the recording is paused already";
-	if (s->pause.nr_gaps + s->config->nr_events > MAX_GAPS)
-		return "the trace has no room for further pauses";
+		return REFUSED(EALREADY, "the recording is paused already");
+	if (!pause_has_room(s))
+		return REFUSED(ENOSPC, "the trace has no room for further pauses");
 	if (request->target)
-		why = stop_target(s, request->except);
-	if (why)
-		return why;
+		refusal = stop_target(s, request->except);
+	if (refusal.why)
+		return refusal;
 	flags |= request->target ? RECORDING_FROZEN : RECORDING_PAUSED;
 	if (pauses_recording(s, request)) {
 		pause_recording(s);
@@ -172,7 +195,7 @@ const char *pause_begin(struct session *s, const struct pause_request *request)
 	}
 	set_flags(s, flags);
 	set_lease(s, request->ns, false);
-	return NULL;
+	return NOT_REFUSED;
 }
 
 void pause_start(struct session *s)
@@ -190,10 +213,10 @@ static void let_target_go(struct session *s)
 	return_to_cgroup(s);
 }
 
-const char *pause_end(struct session *s, uint64_t ns)
+struct refusal pause_end(struct session *s, uint64_t ns)
 {
 	if (!s->pause.flags)
-		return "nothing is paused";
+		return REFUSED(EALREADY, "nothing is paused");
 	if (s->pause.flags & RECORDING_PAUSED && s->started)
 		go_on_sampling(s);
 	wakers_release(&s->wakers);
@@ -201,7 +224,7 @@ const char *pause_end(struct session *s, uint64_t ns)
 		let_target_go(s);
 	set_flags(s, 0);
 	set_lease(s, ns, true);
-	return NULL;
+	return NOT_REFUSED;
 }
 
 void pause_expire(struct session *s)
@@ -223,7 +246,7 @@ void pause_finish(struct session *s)
 		s->pause.own_ns += overhead_guard_cpu_time() - s->pause.cpu;
 		if (s->idle_start)
 			s->idle_start += summary_idle(s) - s->pause.idle;
-		tables_end_gaps(s->tables, sampler_now());
+		end_gaps(s, sampler_now());
 	}
 	if (s->pause.flags & RECORDING_FROZEN)
 		let_target_go(s);

@@ -6,7 +6,7 @@
 #ifndef RECORD_PAUSE_H
 #define RECORD_PAUSE_H
 
-#include "record/freeze.h"
+#include "record/steer/freeze.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,12 +35,16 @@ struct pause {
 int pause_open(struct session *session);
 void pause_close(struct session *session);
 
-/* Pauses the recording. Returns NULL, or why it cannot be paused, in a line. */
-const char *pause_begin(struct session *session, const struct pause_request *request);
+/* Pauses the recording, or says why it cannot be paused. */
+struct refusal pause_begin(struct session *session, const struct pause_request *request);
 /* Pauses it before the command has been executed; the end of the pause executes it. */
 void pause_start(struct session *session);
 /* Ends it; ns: it pauses again after this time. */
-const char *pause_end(struct session *session, uint64_t ns);
+struct refusal pause_end(struct session *session, uint64_t ns);
+/* Tells whether there is room for a gap of every event. */
+bool pause_has_room(const struct session *session);
+/* Begins a gap of an event. */
+void pause_begin_gap(struct session *session, unsigned event, uint64_t from);
 /* Call it when lease_fd is readable. */
 void pause_expire(struct session *session);
 /* Ends a pause because the recording ends. */

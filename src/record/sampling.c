@@ -34,18 +34,38 @@ void session_choose_way(struct session *s)
 		s->sampling.way = SAMPLER_CGROUP;
 }
 
-static unsigned count_clocks(const struct record_config *config)
+/* Counts the clocks that sample. */
+static unsigned count_clocks(const struct session *s)
 {
 	unsigned nr = 0;
 
-	for (unsigned e = 0; e < config->nr_events; e++)
-		nr += config->events[e].unit == EVENT_NS;
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		nr += s->events[e].on && s->config->events[e].unit == EVENT_NS;
 	return nr;
 }
 
-static bool all_clocks(const struct record_config *config)
+void session_init_events(struct session *s, unsigned nr)
 {
-	return count_clocks(config) == config->nr_events && !config->nr_counters;
+	for (unsigned e = 0; e < SAMPLER_MAX_EVENTS; e++)
+		s->events[e] = (struct session_event){
+			.kind = e < nr ? e : NO_KIND,
+			.on = e < nr,
+		};
+}
+
+void session_count_clocks(struct session *s)
+{
+	s->guard.nr_clocks = count_clocks(s);
+}
+
+bool session_has_clock(const struct session *s)
+{
+	return count_clocks(s) > 0;
+}
+
+static bool all_clocks(const struct session *s)
+{
+	return count_clocks(s) == s->config->nr_events && !s->config->nr_counters;
 }
 
 /*
@@ -56,7 +76,7 @@ static bool all_clocks(const struct record_config *config)
  */
 static void join_cgroup_to_keep_step(struct session *s)
 {
-	if (s->config->in_step && all_clocks(s->config) && !cgroup_add(&s->cgroup, getpid()))
+	if (s->config->in_step && all_clocks(s) && !cgroup_add(&s->cgroup, getpid()))
 		own_processes_begin(&s->sampling.own, getpid());
 }
 
@@ -117,7 +137,7 @@ void session_choose_shifts(struct session *s)
 	int64_t rate = machine_max_sample_rate();
 	struct overhead_guard any_rate;
 
-	s->guard.nr_clocks = count_clocks(config);
+	session_count_clocks(s);
 	any_rate = s->guard;
 	s->guard.max_rate = rate > 0 ? (uint64_t)rate : 0;
 	for (unsigned e = 0; e < config->nr_events; e++) {
@@ -130,7 +150,7 @@ void session_choose_shifts(struct session *s)
 		s->sampling.shift[e] = overhead_guard_initial_shift(&s->guard, base);
 		if (s->sampling.shift[e] > overhead_guard_initial_shift(&any_rate, base))
 			advice = (struct advice){ADVICE_THROTTLED, {rate}, NULL};
-		else if (s->sampling.shift[e])
+		else if (s->sampling.shift[e] && s->events[e].on)
 			note_slower(s, event, base << s->sampling.shift[e]);
 	}
 	session_advise(s, advice);
@@ -139,15 +159,23 @@ void session_choose_shifts(struct session *s)
 void session_close_first_levels(struct session *s)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		while (hmb_floor(s->hmb, e) < s->sampling.shift[e])
-			hmb_close_lowest(s->hmb, e, s->start, HMB_CAUSE_OVERHEAD);
+		if (session_has_kind(s, e))
+			session_close_levels(s, e, s->start);
+}
+
+void session_close_levels(struct session *s, unsigned event, uint64_t time)
+{
+	const unsigned kind = s->events[event].kind;
+
+	while (hmb_floor(s->hmb, kind) < s->sampling.shift[event])
+		hmb_close_lowest(s->hmb, kind, time, HMB_CAUSE_OVERHEAD);
 }
 
 /* --- while it samples ------------------------------------------------------------------------- */
 
 void session_follow_floor(struct session *s, unsigned event)
 {
-	s->sampling.shift[event] = hmb_floor(s->hmb, event);
+	s->sampling.shift[event] = hmb_floor(s->hmb, s->events[event].kind);
 	session_follow(s, event);
 }
 
@@ -160,7 +188,8 @@ void session_follow(struct session *s, unsigned event)
 /* Whether it saves anything to close one more level of an event. */
 static bool can_slow_down(const struct session *s, unsigned event)
 {
-	return hmb_floor(s->hmb, event) < sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
+	return hmb_floor(s->hmb, s->events[event].kind) <
+	       sampler_slowest(s->sampler, event) + LEVELS_FOR_OURSELVES;
 }
 
 void session_slow_down(struct session *s)
@@ -169,14 +198,17 @@ void session_slow_down(struct session *s)
 	uint64_t most = 0, all = 0;
 
 	for (unsigned e = 0; e < s->config->nr_events; e++) {
-		uint64_t rate = tables_ledger(s->tables)->taken[e] - s->sampling.guarded[e];
+		uint64_t rate;
 
+		if (!session_has_kind(s, e))
+			continue;
+		rate = tables_ledger(s->tables)->taken[s->events[e].kind] - s->sampling.guarded[e];
 		s->sampling.guarded[e] += rate;
 		if (rate > all) {
 			all = rate;
 			dearest = e;
 		}
-		if (rate > most && can_slow_down(s, e)) {
+		if (rate > most && s->events[e].on && can_slow_down(s, e)) {
 			most = rate;
 			busiest = e;
 		}
@@ -184,5 +216,6 @@ void session_slow_down(struct session *s)
 	if (all && !can_slow_down(s, dearest))
 		s->sampling.too_expensive = s->config->events[dearest].name;
 	if (most)
-		hmb_close_lowest(s->hmb, busiest, sampler_now(), HMB_CAUSE_OVERHEAD);
+		hmb_close_lowest(s->hmb, s->events[busiest].kind, sampler_now(),
+		                 HMB_CAUSE_OVERHEAD);
 }

@@ -205,6 +205,7 @@ static void close_session(struct session *s)
 	tables_free(s->tables);
 	free(s->cpu_events);
 	free(s->beside);
+	free(s->own_config);
 	/* Signals stay blocked: one that came late must not take the exit status away. */
 	free(s);
 }
@@ -261,17 +262,32 @@ static int open_all(struct session *s)
 	return session_open(s);
 }
 
+/* Spare events are behind the others, and off. */
+static int take_config(struct session *s, const struct record_config *config)
+{
+	struct record_config *own = malloc(sizeof(*own));
+
+	if (!own)
+		return -ENOMEM;
+	*own = *config;
+	session_init_events(s, config->nr_events);
+	for (unsigned i = 0; i < config->nr_spares && own->nr_events < SAMPLER_MAX_EVENTS; i++)
+		own->events[own->nr_events++] = config->spares[i];
+	s->config = s->own_config = own;
+	return 0;
+}
+
 int session_run(const struct record_config *config, const struct session_watcher *watcher)
 {
 	const struct notice no_memory = {NOTICE_NOT_STARTED, -ENOMEM};
 	struct session *s = calloc(1, sizeof(*s));
 	int err, status;
 
-	if (!s) {
+	if (!s || take_config(s, config)) {
 		watcher->notice(watcher->arg, &no_memory);
+		free(s);
 		return EXIT_ADAPTRACE;
 	}
-	s->config = config;
 	s->watcher = watcher;
 	s->cgroup.fd = s->attached_fd = s->control.poll_fd = -1;
 	err = open_all(s);

@@ -14,7 +14,7 @@
 #include "record/adoption.h"
 #include "record/calls/calls.h"
 #include "record/overhead_guard.h"
-#include "record/control.h"
+#include "record/steer/control.h"
 #include "record/own_processes.h"
 #include "record/pause.h"
 #include "record/launch.h"
@@ -27,6 +27,17 @@
 #include "record/windows.h"
 #include "hmb/hmb.h"
 #include "perf/machine/cgroup.h"
+
+#define NO_KIND UINT_MAX
+
+/* An event of the sampler, which has the same number there. */
+struct session_event {
+	unsigned kind; /* in buffer and trace; NO_KIND: it never sampled */
+	bool on;       /* it samples, unless the recording is paused */
+	/* idle_time() when it was switched off, and ns of it while it was off */
+	uint64_t idle_at, idle_off;
+	uint64_t own_at, own_off; /* the same of the recorder's CPU time */
+};
 
 /* State of an event on a CPU. */
 struct cpu_event {
@@ -70,7 +81,9 @@ struct session_listener {
 #define SESSION_MAX_LISTENERS 16
 
 struct session {
+	/* Its events are all that were opened so far: spare and added ones, too. */
 	const struct record_config *config;
+	struct record_config *own_config;      /* the same, to be changed */
 	const struct session_watcher *watcher; /* NULL: nobody watches (tests) */
 
 	/* Its parts, in the order of their creation. */
@@ -92,6 +105,9 @@ struct session {
 
 	struct sampling sampling;
 	struct adoption adoption;
+
+	struct session_event events[SAMPLER_MAX_EVENTS]; /* those of the configuration */
+	unsigned calls_kind;                             /* where calls are recorded */
 
 	/* State that results from the samples. */
 	struct cpu_event *cpu_events; /* [event][cpu] */
@@ -140,6 +156,28 @@ static inline struct cpu_event *session_cpu_event(const struct session *session,
 	                            origin->cpu];
 }
 
+/* Tells whether an event samples, or has sampled. */
+static inline bool session_has_kind(const struct session *session, unsigned event)
+{
+	return session->events[event].kind != NO_KIND;
+}
+
+/* Lets the first events sample, each with the kind of its number, and no other. */
+void session_init_events(struct session *session, unsigned nr);
+/* Tells whether a clock is among the events that sample. */
+bool session_has_clock(const struct session *session);
+/* Tells the guard how many do. */
+void session_count_clocks(struct session *session);
+
+/* Returns the event that has a kind; -1: none has. */
+static inline int session_event_of(const struct session *session, unsigned kind)
+{
+	for (unsigned e = 0; e < SAMPLER_MAX_EVENTS; e++)
+		if (session->events[e].kind == kind)
+			return (int)e;
+	return -1;
+}
+
 /* Records as configured, and writes the trace. Returns the exit status. */
 int session_run(const struct record_config *config, const struct session_watcher *watcher);
 
@@ -177,6 +215,8 @@ void session_choose_shifts(struct session *session);
  * reduction like any other.
  */
 void session_close_first_levels(struct session *session);
+/* The same for one event, at a time. */
+void session_close_levels(struct session *session, unsigned event, uint64_t time);
 /* Lets the kernel follow the buffer, whose floor of this event has risen. */
 void session_follow_floor(struct session *session, unsigned event);
 /* Lets the kernel sample an event as the run or a window wants it, whichever wants more. */
@@ -204,6 +244,11 @@ int session_open_sampler(struct session *session, const pid_t *tasks, size_t nr_
 int session_attach(struct session *session);
 /* The same for whoever runs on the CPUs, or in the cgroup; and learns who that is. */
 int session_open_wide(struct session *session);
+
+/* Describes what is to be opened: all events of the session's configuration. */
+void session_configure_sampler(const struct session *session, struct sampler_config *wanted);
+/* The properties of an event's kind in the buffer. */
+struct hmb_kind_config session_kind(const struct session *session, unsigned event);
 
 /* Bytes of ring for samples that each of so many CPUs gets where limits permit it. */
 size_t session_ring_size(unsigned nr_cpus);

@@ -1,7 +1,9 @@
 #include "record/session_control.h"
 
 #include "record/calls/call_classes.h"
+#include "record/event_switch.h"
 #include "record/session.h"
+#include "record/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +11,8 @@
 #define TARGET_SECONDS 600  /* that a target is paused at most, unless another time is given */
 #define MAX_ACTIONS    4096 /* of marks, and of other actions */
 
-/* A command returns NULL, or why it is refused, in a line. */
-typedef const char *command_fn(struct session *session, const struct control_request *request,
-                               const struct ucred *peer);
+typedef struct refusal command_fn(struct session *session, const struct control_request *request,
+                                  const struct ucred *peer);
 
 static uint64_t in_ns(double seconds)
 {
@@ -19,17 +20,17 @@ static uint64_t in_ns(double seconds)
 }
 
 /* The action is all there is to it. */
-static const char *mark(struct session *s, const struct control_request *request,
-                        const struct ucred *peer)
+static struct refusal mark(struct session *s, const struct control_request *request,
+                           const struct ucred *peer)
 {
 	(void)s;
 	(void)request;
 	(void)peer;
-	return NULL;
+	return NOT_REFUSED;
 }
 
-static const char *pause_(struct session *s, const struct control_request *request,
-                          const struct ucred *peer)
+static struct refusal pause_(struct session *s, const struct control_request *request,
+                             const struct ucred *peer)
 {
 	const double seconds =
 		request->seconds > 0 || request->recording ? request->seconds : TARGET_SECONDS;
@@ -39,75 +40,108 @@ static const char *pause_(struct session *s, const struct control_request *reque
 	                                              .except = peer->pid});
 }
 
-static const char *resume(struct session *s, const struct control_request *request,
-                          const struct ucred *peer)
+static struct refusal resume(struct session *s, const struct control_request *request,
+                             const struct ucred *peer)
 {
 	(void)peer;
 	return pause_end(s, in_ns(request->seconds));
 }
 
-static const char *stop(struct session *s, const struct control_request *request,
-                        const struct ucred *peer)
+static struct refusal stop(struct session *s, const struct control_request *request,
+                           const struct ucred *peer)
 {
 	(void)request;
 	(void)peer;
 	s->over = s->stopped = true;
 	pause_finish(s);
 	tables_state(s->tables)->flags = RECORDING_STOPPED;
-	return NULL;
+	return NOT_REFUSED;
 }
 
-static const char *reset(struct session *s, const struct control_request *request,
-                         const struct ucred *peer)
+static struct refusal reset(struct session *s, const struct control_request *request,
+                            const struct ucred *peer)
 {
 	(void)request;
 	(void)peer;
 	if (s->calls)
-		return "calls are recorded, and their sums cannot begin anew";
+		return REFUSED(EOPNOTSUPP, "calls are recorded, and their sums cannot begin anew");
 	if (s->pause.flags)
-		return "the recording is paused; resume it first";
+		return REFUSED(EBUSY, "the recording is paused; resume it first");
 	if (session_reset(s))
-		return "sampling has not begun yet";
-	return NULL;
+		return REFUSED(EAGAIN, "sampling has not begun yet");
+	return NOT_REFUSED;
 }
 
 /* The entry of the condition is all there is to it. */
-static const char *condition(struct session *s, const struct control_request *request,
-                             const struct ucred *peer)
+static struct refusal condition(struct session *s, const struct control_request *request,
+                                const struct ucred *peer)
 {
 	(void)s;
 	(void)request;
 	(void)peer;
-	return NULL;
+	return NOT_REFUSED;
 }
 
 /* Floors do not fall by a higher limit. */
-static const char *overhead(struct session *s, const struct control_request *request,
-                            const struct ucred *peer)
+static struct refusal overhead(struct session *s, const struct control_request *request,
+                               const struct ucred *peer)
 {
 	(void)peer;
 	s->guard.max_overhead = request->percent / 100;
 	overhead_guard_begin_interval(&s->guard, sampler_now());
 	tables_run(s->tables)->max_overhead = (uint32_t)(request->percent * 10 + 0.5);
-	return NULL;
+	return NOT_REFUSED;
 }
 
-static const char *calls(struct session *s, const struct control_request *request,
-                         const struct ucred *peer)
+/* The kernel follows floors that rose. A larger limit lowers none. */
+static struct refusal memory(struct session *s, const struct control_request *request,
+                             const struct ucred *peer)
+{
+	static char refusal[CONTROL_ERROR_MAX + 1];
+	const size_t size = (size_t)request->bytes;
+
+	(void)peer;
+	if (size > s->config->budget)
+		return REFUSED(E2BIG, "the recording began with less memory, which cannot grow");
+	if (hmb_set_limit(s->hmb, size, sampler_now())) {
+		snprintf(refusal, sizeof(refusal), "this buffer needs %zuK at least",
+		         (hmb_least_limit(s->hmb) + 1023) / 1024);
+		return REFUSED(ENOSPC, refusal);
+	}
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		if (session_has_kind(s, e) &&
+		    hmb_floor(s->hmb, s->events[e].kind) > s->sampling.shift[e])
+			session_follow_floor(s, e);
+	s->buffer_size = hmb_size(s->hmb);
+	tables_run(s->tables)->budget = size;
+	summary_progress(s);
+	return NOT_REFUSED;
+}
+
+static struct refusal event(struct session *s, const struct control_request *request,
+                            const struct ucred *peer)
+{
+	(void)peer;
+	return event_switch(s, request->change, request->text);
+}
+
+static struct refusal calls(struct session *s, const struct control_request *request,
+                            const struct ucred *peer)
 {
 	uint32_t wanted;
 
 	(void)peer;
 	if (!s->calls)
-		return "calls are not recorded; record --mpi --calls off begins without them";
+		return REFUSED(ENODATA, "calls are not recorded; record --mpi --calls off begins "
+		                        "without them");
 	if (call_classes_parse(request->text, &wanted))
-		return "no such calls; " CALL_CLASSES_WAY_OUT;
+		return REFUSED(EINVAL, "no such calls; " CALL_CLASSES_WAY_OUT);
 	calls_want(s->calls, wanted);
-	return NULL;
+	return NOT_REFUSED;
 }
 
-static const char *detail(struct session *s, const struct control_request *request,
-                          const struct ucred *peer)
+static struct refusal detail(struct session *s, const struct control_request *request,
+                             const struct ucred *peer)
 {
 	(void)peer;
 	return windows_begin(s, in_ns(request->seconds), request->hz);
@@ -129,20 +163,21 @@ static bool has_room(struct session *s, enum control_command command)
 /* Returns the index of a string with what the command was given; 0: nothing that has words. */
 static uint32_t argument_of(struct session *s, const struct control_request *request)
 {
-	char words[64];
+	char text[CONTROL_TEXT_MAX + 16] = "";
 
-	if (request->command == CONTROL_OVERHEAD) {
-		snprintf(words, sizeof(words), "%g %%", request->percent);
-		return tables_string(s->tables, words);
-	}
-	if (request->command == CONTROL_DETAIL) {
-		int size = snprintf(words, sizeof(words), "%g s", request->seconds);
-
-		if (request->hz > 0)
-			snprintf(words + size, sizeof(words) - (size_t)size, " at %g Hz",
-			         request->hz);
-		return tables_string(s->tables, words);
-	}
+	if (request->command == CONTROL_OVERHEAD)
+		snprintf(text, sizeof(text), "%g %%", request->percent);
+	if (request->command == CONTROL_DETAIL && request->hz > 0)
+		snprintf(text, sizeof(text), "%g s at %g Hz", request->seconds, request->hz);
+	else if (request->command == CONTROL_DETAIL)
+		snprintf(text, sizeof(text), "%g s", request->seconds);
+	if (request->command == CONTROL_MEMORY)
+		snprintf(text, sizeof(text), "%.0f bytes", request->bytes);
+	if (request->command == CONTROL_EVENT)
+		snprintf(text, sizeof(text), "%s %s", control_change_name(request->change),
+		         request->text);
+	if (*text)
+		return tables_string(s->tables, text);
 	if (request->recording)
 		return tables_string(s->tables, "the recording alone");
 	return *request->text ? tables_string(s->tables, request->text) : 0;
@@ -163,23 +198,23 @@ static void note_condition(struct session *s, const struct control_request *requ
 }
 
 static void note_action(struct session *s, const struct control_request *request,
-                        const struct ucred *peer, const struct control_answer *answer)
+                        const struct ucred *peer, uint64_t time, int err)
 {
 	struct trace_action action;
 
 	if (!has_room(s, request->command))
 		return;
 	action = (struct trace_action){
-		.time = answer->time,
+		.time = time,
 		.action = tables_string(s->tables, control_command_name(request->command)),
 		.text = argument_of(s, request),
 		.pid = peer->pid,
 		.uid = peer->uid,
-		.result = answer->ok ? 0 : EINVAL,
+		.result = (uint32_t)err,
 	};
 
 	tables_add_action(s->tables, &action);
-	if (answer->ok && request->command == CONTROL_CONDITION)
+	if (!err && request->command == CONTROL_CONDITION)
 		note_condition(s, request, &action);
 }
 
@@ -191,18 +226,19 @@ static void serve(void *arg, const struct control_request *request, const struct
 		[CONTROL_RESUME] = resume, [CONTROL_STOP] = stop,
 		[CONTROL_RESET] = reset,   [CONTROL_OVERHEAD] = overhead,
 		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = condition,
-		[CONTROL_DETAIL] = detail,
+		[CONTROL_DETAIL] = detail, [CONTROL_MEMORY] = memory,
+		[CONTROL_EVENT] = event,
 	};
 	struct session *s = arg;
-	const char *refusal = "the recording has ended";
+	struct refusal refusal = REFUSED(ESRCH, "the recording has ended");
 
 	if (!s->over && !s->stopped)
 		refusal = commands[request->command](s, request, peer);
-	answer->ok = !refusal;
+	answer->ok = !refusal.why;
 	answer->time = sampler_now();
-	snprintf(answer->error, sizeof(answer->error), "%s", refusal ? refusal : "");
+	snprintf(answer->error, sizeof(answer->error), "%s", refusal.why ? refusal.why : "");
 	if (!s->saved)
-		note_action(s, request, peer, answer);
+		note_action(s, request, peer, answer->time, refusal.err);
 }
 
 void session_serve(struct session *s)

@@ -152,7 +152,7 @@ static void look_at_cost(struct session *s)
 {
 	const uint64_t since = s->guard.since;
 
-	if (!config_has_clock(s->config))
+	if (!session_has_clock(s))
 		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	in_step_tell_guard(s);
 	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)) &&

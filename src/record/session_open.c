@@ -112,19 +112,16 @@ static size_t ring_size(const struct session *s, unsigned nr_cpus)
 	return permission_has(&permission, PERMISSION_RINGS, nr_cpus * size * 2) ? size : usual;
 }
 
-int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
+void session_configure_sampler(const struct session *s, struct sampler_config *wanted)
 {
 	const struct record_config *config = s->config;
-	const struct cpu_list likely = likely_cpus(config);
-	struct sampler_config wanted = {
+
+	*wanted = (struct sampler_config){
 		.way = s->sampling.way,
 		.cgroup = s->cgroup.fd,
 		.in_cgroup = s->sampling.own.nr > 0,
-		.tasks = tasks,
-		.nr_tasks = nr_tasks,
 		.data = config->data,
 		.cpus = config->some_cpus ? &config->cpus : NULL,
-		.likely = &likely,
 		.on_exec = config->command && !config->delay,
 		.totals = s->sampling.way == SAMPLER_LADDER && config->command
 	                          ? sampler_possible_totals(&config->events[0])
@@ -138,16 +135,27 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 		.tolerance = in_step_tolerance(s->guard.price),
 		.spread = !config->period,
 		.exclude_idle = config->wide && !config->cgroup,
-		.ring_size = ring_size(s, cpu_list_count(&likely)),
 	};
+	configure_stacks(s, wanted);
+	for (unsigned e = 0; e < config->nr_events; e++) {
+		wanted->base_period[e] =
+			period_base(&config->events[e], config->frequency, config->period);
+		wanted->shift[e] = s->sampling.shift[e];
+		wanted->spare[e] = !s->events[e].on;
+	}
+}
+
+int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
+{
+	const struct cpu_list likely = likely_cpus(s->config);
+	struct sampler_config wanted;
 	char why[WHY_SIZE];
 
-	configure_stacks(s, &wanted);
-	for (unsigned e = 0; e < config->nr_events; e++) {
-		wanted.base_period[e] =
-			period_base(&config->events[e], config->frequency, config->period);
-		wanted.shift[e] = s->sampling.shift[e];
-	}
+	session_configure_sampler(s, &wanted);
+	wanted.tasks = tasks;
+	wanted.nr_tasks = nr_tasks;
+	wanted.likely = &likely;
+	wanted.ring_size = ring_size(s, cpu_list_count(&likely));
 	s->tasks.by_switches = wanted.totals == SAMPLER_TOTALS_BY_SWITCHES;
 	s->sampler = sampler_open(&wanted, why);
 	if (s->sampler)
@@ -157,10 +165,13 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 }
 
 /* Behind the events. A call lasts long enough to be told by units of 8 ns. */
-static void configure_calls(const struct record_config *config, struct hmb_config *buffer)
+static void configure_calls(struct session *s, struct hmb_config *buffer)
 {
+	const struct record_config *config = s->config;
+
 	if (!config->calls.wanted)
 		return;
+	s->calls_kind = buffer->nr_kinds;
 	buffer->kinds[buffer->nr_kinds++] = (struct hmb_kind_config){
 		.content = HMB_CALLS,
 		.time_shift = 3,
@@ -177,13 +188,12 @@ static void configure_calls(const struct record_config *config, struct hmb_confi
 static void touch_share(const struct session *s, const struct hmb_config *buffer)
 {
 	if (s->config->calls.wanted && tables_recoverable(s->tables))
-		madvise(buffer->memory, buffer->kinds[s->config->nr_events].share,
-		        MADV_POPULATE_WRITE);
+		madvise(buffer->memory, buffer->kinds[s->calls_kind].share, MADV_POPULATE_WRITE);
 }
 
 static int begin_calls(struct session *s)
 {
-	const unsigned kind = s->config->nr_events;
+	const unsigned kind = s->calls_kind;
 	const struct calls_config calls = {
 		.hmb = s->hmb,
 		.kind = kind,
@@ -248,16 +258,21 @@ static unsigned time_shift(const struct session *s, unsigned number)
 	return shift;
 }
 
+struct hmb_kind_config session_kind(const struct session *s, unsigned event)
+{
+	return (struct hmb_kind_config){
+		.time_shift = time_shift(s, event),
+		.stream_owner =
+			s->sampling.way == SAMPLER_CGROUP ? STREAM_OF_CPU : STREAM_OF_THREAD,
+		.nr_counters = !event && s->sampling.nr_counters ? 1 + s->sampling.nr_counters : 0,
+	};
+}
+
 static void configure_events(const struct session *s, struct hmb_config *buffer)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		buffer->kinds[e] = (struct hmb_kind_config){
-			.time_shift = time_shift(s, e),
-			.stream_owner = s->sampling.way == SAMPLER_CGROUP ? STREAM_OF_CPU
-		                                                          : STREAM_OF_THREAD,
-		};
-	if (s->sampling.nr_counters)
-		buffer->kinds[0].nr_counters = 1 + s->sampling.nr_counters;
+		if (session_has_kind(s, e))
+			buffer->kinds[buffer->nr_kinds++] = session_kind(s, e);
 }
 
 static int open_buffer(struct session *s)
@@ -266,15 +281,16 @@ static int open_buffer(struct session *s)
 		.size = s->config->budget,
 		.memory = tables_arena(s->tables),
 		.reserve = tables_reserve_arena,
+		.release = tables_release_arena,
+		.restore = tables_restore_arena,
 		.reserve_arg = s->tables,
 		.ledger = tables_ledger(s->tables),
-		.nr_kinds = s->config->nr_events,
 		.max_path = SESSION_MAX_STACK,
 		.truncated_frame = FRAME_TRUNCATED,
 	};
 
 	configure_events(s, &buffer);
-	configure_calls(s->config, &buffer);
+	configure_calls(s, &buffer);
 	touch_share(s, &buffer);
 	s->hmb = hmb_new(&buffer);
 	if (!s->hmb)

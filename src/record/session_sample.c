@@ -136,7 +136,7 @@ static void tell_guard(struct session *s, const struct sampler_origin *origin, u
 		return;
 	}
 	for (unsigned e = 0; e < event; e++)
-		if (events[e].unit == EVENT_NS)
+		if (events[e].unit == EVENT_NS && s->events[e].on)
 			return;
 	s->guard.target_ns += period;
 	s->guard.all_target_ns += period;
@@ -260,18 +260,18 @@ static int level_owed(struct session *s, struct stream *stream, const struct sam
 static void put_sample(struct session *s, struct task *task, const struct record *record,
                        const struct sampler_origin *origin, struct hmb_sample *sample, int owed)
 {
-	const unsigned event = (unsigned)origin->event, level = sample->level;
-	const int floor = (int)hmb_floor(s->hmb, event);
+	const unsigned kind = s->events[origin->event].kind, level = sample->level;
+	const int floor = (int)hmb_floor(s->hmb, kind);
 
 	if ((int)level >= floor || owed >= floor || is_wanted_by_window(s, origin, sample))
 		find_place(s, task, record, sample);
 	put_into_windows(s, origin, sample);
 	if (level >= shift_of_run(s, origin))
-		put(s, sample, event);
+		put(s, sample, kind);
 	if (owed < 0)
 		return;
 	sample->level = (unsigned)owed;
-	put(s, sample, event);
+	put(s, sample, kind);
 }
 
 static void take(struct session *s, struct task *task, const struct record *record,
@@ -282,7 +282,6 @@ static void take(struct session *s, struct task *task, const struct record *reco
 	struct stream *stream = stream_of(s, kept, task, origin);
 	uint64_t period = stands_for(s, kept, origin);
 	struct hmb_sample sample = {
-		.kind = (unsigned)origin->event,
 		.level = next_level(s, stream, origin, period),
 		.time = record->time,
 		.cpu = sampler_cpu(s->sampler, origin->cpu),
@@ -297,7 +296,7 @@ static void take(struct session *s, struct task *task, const struct record *reco
 		learn_interval(kept, record->time, origin->shift);
 	sample.step = time_step(s, kept, origin, sample.level);
 	put_sample(s, task, record, origin, &sample, level_owed(s, stream, origin));
-	if (hmb_floor(s->hmb, (unsigned)origin->event) > s->sampling.shift[origin->event])
+	if (hmb_floor(s->hmb, s->events[origin->event].kind) > s->sampling.shift[origin->event])
 		session_follow_floor(s, (unsigned)origin->event);
 }
 
@@ -307,7 +306,8 @@ void session_sample(struct session *s, const struct record *record,
 	struct task *task;
 
 	/* Samples of before a reset may come after it. */
-	if (origin->event < 0 || origin->stale || record->time < s->start)
+	if (origin->event < 0 || !session_has_kind(s, (unsigned)origin->event) || origin->stale ||
+	    record->time < s->start)
 		return;
 	task = tasks_of_sample(&s->tasks, (pid_t)record->pid, (pid_t)record->tid);
 	if (!task)

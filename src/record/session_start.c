@@ -93,7 +93,9 @@ static void restart_streams(struct session *s)
 	const unsigned nr_cpus = sampler_nr_cpus(s->sampler);
 
 	for (unsigned e = 0; e < s->config->nr_events; e++) {
-		s->sampling.shift[e] = tables_event(s->tables, e)->initial_shift;
+		if (session_has_kind(s, e))
+			s->sampling.shift[e] =
+				tables_event(s->tables, s->events[e].kind)->initial_shift;
 		s->sampling.guarded[e] = s->before_exec[e] = 0;
 		for (unsigned c = 0; c < nr_cpus; c++) {
 			struct cpu_event *state = &s->cpu_events[e * nr_cpus + c];
@@ -129,6 +131,12 @@ int session_reset(struct session *s)
 	restart_streams(s);
 	restart_counts(s);
 	count_from_now(s);
+	for (unsigned e = 0; e < s->config->nr_events; e++)
+		s->events[e] = (struct session_event){
+			.kind = s->events[e].kind,
+			.on = s->events[e].on,
+			.own_at = s->cpu_start,
+		};
 	tables_restart_threads(s->tables, s->start);
 	if (s->calls)
 		calls_restart(s->calls, s->start);

@@ -8,7 +8,7 @@ static void warn_of_silence(const struct session *s)
 	if (!s->started)
 		session_notice(s, (struct notice){NOTICE_DELAYED, .nr = s->waited});
 	for (uint32_t e = 0; s->started && e < s->config->nr_events; e++) {
-		event = tables_event(s->tables, e);
+		event = session_has_kind(s, e) ? tables_event(s->tables, s->events[e].kind) : NULL;
 		if (event && !event->taken && !event->exact)
 			session_notice(s, (struct notice){NOTICE_SILENT,
 			                                  .text = s->config->events[e].name,
@@ -30,7 +30,7 @@ static void warn_of_counters(const struct session *s)
 
 static void warn_of_missing_calls(const struct session *s)
 {
-	const struct trace_event *calls = tables_event(s->tables, s->config->nr_events);
+	const struct trace_event *calls = tables_event(s->tables, s->calls_kind);
 	const struct trace_instrument *instrument = tables_instrument(s->tables, 0);
 
 	if (calls && calls->stored != calls->taken)

@@ -112,6 +112,8 @@ static double rate_of(const struct session *s, uint64_t elapsed)
 	if (!elapsed)
 		return 0;
 	for (unsigned e = 0; e < s->config->nr_events; e++) {
+		if (!s->events[e].on)
+			continue;
 		if (s->config->events[e].unit == EVENT_COUNT)
 			return (double)s->stack.copy.samples * 1e9 / (double)elapsed;
 		rate += 1e9 /
@@ -142,7 +144,8 @@ static bool loses(const struct session *s)
 	uint64_t taken = 0;
 
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		taken += tables_ledger(s->tables)->taken[e];
+		if (session_has_kind(s, e))
+			taken += tables_ledger(s->tables)->taken[s->events[e].kind];
 	return sampler_all_lost(s->sampler) > taken / 1000;
 }
 

@@ -144,7 +144,7 @@ static void describe_machine(struct session *s, struct trace_run *run)
 	run->nr_cpus = sampler_nr_cpus(s->sampler);
 }
 
-static void describe_event(struct session *s, unsigned e)
+void summary_event(struct session *s, unsigned e)
 {
 	struct trace_event *event = tables_add_event(s->tables);
 	uint32_t scale = s->config->events[e].scale;
@@ -160,7 +160,7 @@ static void describe_event(struct session *s, unsigned e)
 
 		if (!stream)
 			return;
-		stream->event = e;
+		stream->event = s->events[e].kind;
 		stream->cpu = sampler_cpu(s->sampler, c);
 		stream->base_period = sampler_base_period(s->sampler, e, c) * scale;
 	}
@@ -295,7 +295,8 @@ void summary_start(struct session *s)
 	run->delay = config->delay;
 	describe_machine(s, run);
 	for (unsigned e = 0; e < config->nr_events; e++)
-		describe_event(s, e);
+		if (session_has_kind(s, e))
+			summary_event(s, e);
 	describe_calls(s);
 	if (!s->calls)
 		describe_rank(s, run->pid);
@@ -318,20 +319,36 @@ void summary_modules(struct session *s, const uint64_t *frames, unsigned nr)
 	}
 }
 
+uint64_t summary_idle_unpaused(const struct session *s)
+{
+	const bool paused = s->started && s->pause.flags & RECORDING_PAUSED;
+	const uint64_t idle = paused ? s->pause.idle : summary_idle(s);
+
+	return idle > s->idle_start ? idle - s->idle_start : 0;
+}
+
+/* Returns the time that CPUs were idle while an event was on, ns; idle: since the start. */
+static uint64_t idle_while_on(const struct session *s, unsigned event, uint64_t idle)
+{
+	const struct session_event *state = &s->events[event];
+	const uint64_t off = state->idle_off + (state->on ? 0 : idle - state->idle_at);
+
+	return idle > off ? idle - off : 0;
+}
+
 /*
  * Idle CPUs are not sampled. The kernel says how long they were idle, and the time is that of the
  * command that they are called. Returns it in ns.
  */
 static uint64_t note_idle(struct session *s)
 {
-	uint64_t now = s->idle_start ? idle_time(sampled_cpus(s)) : 0;
-	uint64_t idle = now > s->idle_start ? now - s->idle_start : 0;
+	uint64_t idle = s->idle_start ? summary_idle_unpaused(s) : 0;
 	struct trace_command *command;
 
-	if (!now)
+	if (!idle)
 		return 0;
 	command = tables_command(s->tables, tables_string(s->tables, TRACE_IDLE));
-	command->exact = idle;
+	command->exact = idle_while_on(s, 0, idle);
 	command->flags |= TRACE_THREAD_EXACT;
 	return idle;
 }
@@ -347,7 +364,8 @@ static void note_state(const struct session *s)
 	uint64_t stored = 0;
 
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		stored += hmb_stored(s->hmb, e);
+		if (session_has_kind(s, e))
+			stored += hmb_stored(s->hmb, s->events[e].kind);
 	state->stored = stored;
 	if (s->ticks % TICKS_OF_LOST == 0 || s->over)
 		state->lost = sampler_all_lost(s->sampler);
@@ -394,9 +412,21 @@ static void total_streams(struct session *s)
 	struct trace_stream *stream;
 
 	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
-		stream->lost = sampler_lost(s->sampler, stream->event, i % nr_cpus);
-		stream->throttled = s->cpu_events[stream->event * nr_cpus + i % nr_cpus].throttled;
+		const int e = session_event_of(s, stream->event);
+
+		if (e < 0)
+			continue;
+		stream->lost = sampler_lost(s->sampler, (unsigned)e, i % nr_cpus);
+		stream->throttled = s->cpu_events[(unsigned)e * nr_cpus + i % nr_cpus].throttled;
 	}
+}
+
+/* Returns the recorder's CPU time while an event was off, ns. */
+static uint64_t own_ns_off(const struct session *s, const struct session_event *event)
+{
+	const uint64_t until = s->cpu_start + s->sampling.own_ns;
+
+	return event->own_off + (event->on || event->own_at > until ? 0 : until - event->own_at);
 }
 
 /*
@@ -406,8 +436,14 @@ static void total_streams(struct session *s)
 static uint64_t targets_total(const struct session *s, unsigned event)
 {
 	uint64_t total = sampler_total(s->sampler, event);
-	uint64_t others = s->before_exec[event] + s->sampling.own_ns + s->sampling.forked_ns;
+	const struct session_event *state = &s->events[event];
+	const uint64_t own = s->sampling.own_ns, off = own_ns_off(s, state);
+	uint64_t others =
+		s->before_exec[event] + (own > off ? own - off : 0) + s->sampling.forked_ns;
 
+	/* How often the recorder caused other events than clocks is not known. */
+	if (s->sampling.own.nr && s->config->events[event].unit != EVENT_NS)
+		return 0;
 	return total > others ? total - others : 0;
 }
 
@@ -417,6 +453,7 @@ static uint64_t busy_total(const struct session *s, unsigned event, uint64_t idl
 
 	if (s->config->events[event].unit != EVENT_NS)
 		return total;
+	idle = idle_while_on(s, event, idle);
 	return total > idle ? total - idle : 0;
 }
 
@@ -424,13 +461,16 @@ static void total_events(struct session *s)
 {
 	uint64_t idle = note_idle(s); /* that events count with the rest */
 	struct trace_event *event;
+	int number;
 
 	for (uint32_t e = 0; (event = tables_event(s->tables, e)); e++) {
 		event->floor = hmb_floor(s->hmb, e);
 		event->taken = tables_ledger(s->tables)->taken[e];
 		event->stored = hmb_stored(s->hmb, e);
-		if (e < s->config->nr_events)
-			event->exact = busy_total(s, e, idle) * s->config->events[e].scale;
+		number = session_event_of(s, e);
+		if (number >= 0)
+			event->exact = busy_total(s, (unsigned)number, idle) *
+			               s->config->events[number].scale;
 	}
 }
 

@@ -10,6 +10,9 @@
 #define EVENT 0 /* that windows are of */
 #define POOL  1 /* the share of all windows together */
 
+/* Kinds of windows are the last ones, so that those of events and calls are without gaps. */
+_Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX <= HMB_MAX_KINDS, "no room for all kinds");
+
 int windows_open(struct session *s)
 {
 	s->windows.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -108,10 +111,10 @@ static int add_window(struct session *s)
 	struct hmb_kind_config config = s->hmb->kinds[EVENT].config;
 	int kind;
 
-	config.share = (size_t)((double)s->config->budget * s->config->detail_share);
+	config.share = (size_t)((double)hmb_limit(s->hmb) * s->config->detail_share);
 	config.pool = POOL;
 	config.by_level = true;
-	kind = hmb_add_kind(s->hmb, &config);
+	kind = hmb_add_last_kind(s->hmb, &config);
 	if (kind < 0)
 		return kind;
 	windows->windows[windows->nr].kind = (unsigned)kind;
@@ -161,25 +164,28 @@ static void open_window(struct session *s, struct window *window, uint64_t ns, u
 	note_window(s, window);
 }
 
-const char *windows_begin(struct session *s, uint64_t ns, double hz)
+struct refusal windows_begin(struct session *s, uint64_t ns, double hz)
 {
 	int i;
 
 	if (!s->started)
-		return "sampling has not begun yet";
+		return REFUSED(EAGAIN, "sampling has not begun yet");
 	if (s->pause.flags)
-		return "the recording is paused; resume it first";
+		return REFUSED(EBUSY, "the recording is paused; resume it first");
+	if (!s->events[EVENT].on)
+		return REFUSED(ENOENT, "the first event is not sampled; add it first");
 	if (s->config->detail_share <= 0)
-		return "windows have no memory; record --detail-share gives them some";
+		return REFUSED(ENOMEM,
+		               "windows have no memory; record --detail-share gives them some");
 	if (hz > 0 && s->config->events[EVENT].unit != EVENT_NS)
-		return "the first event counts no time; leave the rate out";
+		return REFUSED(EINVAL, "the first event counts no time; leave the rate out");
 	if (count_open(&s->windows) == WINDOWS_MAX_OPEN)
-		return "two windows are open already; wait for the end of one";
+		return REFUSED(EBUSY, "two windows are open already; wait for the end of one");
 	i = take_window(s);
 	if (i < 0 || i == WINDOWS_MAX)
-		return "there is no room for a window beside the other events";
+		return REFUSED(ENOSPC, "there is no room for a window beside the other events");
 	open_window(s, &s->windows.windows[i], ns, choose_shift(s, hz));
-	return NULL;
+	return NOT_REFUSED;
 }
 
 /* --- end -------------------------------------------------------------------------------------- */

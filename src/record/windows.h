@@ -17,6 +17,8 @@
 #ifndef RECORD_WINDOWS_H
 #define RECORD_WINDOWS_H
 
+#include "record/steer/control.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,9 +51,9 @@ void windows_close(struct session *session);
 
 /*
  * Begins a window. hz: samples a second of a CPU at least, as far as the recording began with that
- * many; 0: as many as it began with. Returns NULL, or why there can be none, in a line.
+ * many; 0: as many as it began with.
  */
-const char *windows_begin(struct session *session, uint64_t ns, double hz);
+struct refusal windows_begin(struct session *session, uint64_t ns, double hz);
 /* Call it when timer_fd is readable. */
 void windows_expire(struct session *session);
 /*

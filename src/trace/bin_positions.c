@@ -11,7 +11,7 @@ struct search {
 	uint32_t kind;
 };
 
-static int add_position(struct bin_positions *positions, uint32_t event, const struct bin *bin)
+static int add_position(const struct search *search, uint32_t event, const struct bin *bin)
 {
 	struct bin_position position = {
 		.list = event << 8 | bin->level,
@@ -19,7 +19,7 @@ static int add_position(struct bin_positions *positions, uint32_t event, const s
 		.bin = bin,
 	};
 
-	return ARRAY_ADD(positions->positions, positions->nr, position);
+	return ARRAY_ADD(search->positions->positions, search->positions->nr, position);
 }
 
 static int add_bin(const struct search *search, const struct bin *bin)
@@ -29,7 +29,7 @@ static int add_bin(const struct search *search, const struct bin *bin)
 	if (bin->use != search->use || !trace_bin_live(search->trace, bin) ||
 	    (search->kind != TRACE_ALL_EVENTS && search->kind != event))
 		return 0;
-	return add_position(search->positions, event, bin);
+	return add_position(search, event, bin);
 }
 
 static int add_granule(const struct search *search, const unsigned char *granule)

@@ -44,11 +44,18 @@ const char *trace_command_name(const struct trace *trace, uint32_t comm)
 	return *name ? name : "[unknown]";
 }
 
+uint32_t trace_window_event(const struct trace *trace, const struct trace_window *window)
+{
+	return window->event < TRACE_MAX_KINDS ? trace->numbers[window->event] : window->event;
+}
+
 const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
-	if (trace->window && index == trace->window->event)
+	if (trace->window && index == trace_window_event(trace, trace->window))
 		return &trace->window_event;
-	return section_entry(&trace->sections[TRACE_EVENTS], index);
+	return index < TRACE_MAX_KINDS
+	               ? section_entry(&trace->sections[TRACE_EVENTS], trace->kinds[index])
+	               : NULL;
 }
 
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
@@ -98,42 +105,6 @@ const struct trace_gap *trace_gap(const struct trace *trace, uint32_t index)
 const struct trace_condition *trace_condition(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_CONDITIONS], index);
-}
-
-uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap)
-{
-	const uint64_t end = gap->to ? gap->to : trace_run(trace)->end;
-
-	return end > gap->from ? end : gap->from;
-}
-
-/* Returns the length of the part of a gap that is in [from, to). */
-static uint64_t gap_within(const struct trace *trace, const struct trace_gap *gap, uint64_t from,
-                           uint64_t to)
-{
-	uint64_t end = trace_gap_end(trace, gap);
-
-	from = gap->from > from ? gap->from : from;
-	to = end < to ? end : to;
-	return to > from ? to - from : 0;
-}
-
-uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to)
-{
-	uint64_t all = to > from ? to - from : 0, common = 0, own = 0;
-	const uint32_t nr = trace_nr(trace, TRACE_PROCESSES);
-	const struct trace_gap *gap;
-
-	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++) {
-		uint64_t length = gap->event == event ? gap_within(trace, gap, from, to) : 0;
-
-		if (gap->process)
-			own += length;
-		else
-			common += length;
-	}
-	common += nr ? own / nr : own;
-	return common < all ? all - common : 0;
 }
 
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action)

@@ -79,10 +79,17 @@ uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
  * processes were recorded on their own, it is the mean of theirs.
  */
 uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to);
+/*
+ * Returns the time in [from, to) in which no event was sampled. If several processes were recorded
+ * on their own, it is the mean of their times without the first event.
+ */
+uint64_t trace_paused_time(const struct trace *trace, uint64_t from, uint64_t to);
 /* "pause", or of a mark or condition its text. */
 
 /* The window with this number; NULL: there is none. Its end, which may be that of the run. */
 const struct trace_window *trace_find_window(const struct trace *trace, uint32_t number);
+/* The event that a window is of, by its number for readers. */
+uint32_t trace_window_event(const struct trace *trace, const struct trace_window *window);
 uint64_t trace_window_end(const struct trace *trace, const struct trace_window *window);
 /*
  * Lets the trace have a window's samples instead of its event's, which then has the window's

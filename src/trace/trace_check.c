@@ -8,7 +8,6 @@
 #define MIN_BIN_SHIFT 9
 #define MAX_BIN_SHIFT 24
 #define MIN_SUB_SHIFT 8
-#define MAX_EVENTS    256 /* a bin's kind is a byte */
 
 /* The entries of a missing section have size 0, so they are not readable. */
 static bool entries_readable(const struct section *section, size_t size, size_t alignment)
@@ -26,7 +25,7 @@ static const char *check_sizes(const struct trace *trace)
 	    trace->sections[TRACE_RUN].nr != 1)
 		return "it does not say what was run";
 	if (!READABLE(TRACE_EVENTS, struct trace_event) || !trace->sections[TRACE_EVENTS].nr ||
-	    trace->sections[TRACE_EVENTS].nr > MAX_EVENTS)
+	    trace->sections[TRACE_EVENTS].nr > TRACE_MAX_KINDS)
 		return "its events make no sense";
 	if (!READABLE(TRACE_STREAMS, struct trace_stream) ||
 	    !READABLE(TRACE_MODULES, struct trace_module) ||
@@ -156,18 +155,10 @@ static const char *check_symbols(const struct trace *trace)
 	return NULL;
 }
 
-/* Kinds of calls come after the events, of which there is at least one. */
+/* The first kind is an event: all that is known of tasks is in its unit. */
 static const char *check_kinds(const struct trace *trace)
 {
-	const struct trace_event *kind;
-	bool calls = false;
-
-	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++) {
-		if (kind->unit == TRACE_CALLS ? !i : calls)
-			return "its events make no sense";
-		calls = kind->unit == TRACE_CALLS;
-	}
-	return NULL;
+	return trace_kind(trace, 0)->unit == TRACE_CALLS ? "its events make no sense" : NULL;
 }
 
 /* For sections that a trace may lack. */
@@ -201,12 +192,13 @@ static const char *check_comms(const struct trace *trace)
 	return NULL;
 }
 
-/* Gaps of several events begin together; those of one do not overlap, which nobody relies on. */
+/* The gaps of one event are in order; they do not overlap, which nobody relies on. */
 static const char *check_steering(const struct trace *trace)
 {
 	const struct trace_action *action, *last_action = NULL;
-	const struct trace_gap *gap, *last_gap = NULL;
 	const struct trace_condition *condition, *last_condition = NULL;
+	uint64_t last[TRACE_MAX_KINDS] = {0};
+	const struct trace_gap *gap;
 
 	if (!MISSING_OR_READABLE(TRACE_ACTIONS, struct trace_action) ||
 	    !MISSING_OR_READABLE(TRACE_GAPS, struct trace_gap) ||
@@ -216,9 +208,11 @@ static const char *check_steering(const struct trace *trace)
 	for (uint32_t i = 0; (action = trace_action(trace, i)); i++, last_action = action)
 		if (last_action && last_action->time > action->time)
 			return "its actions are out of order";
-	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++, last_gap = gap)
-		if (last_gap && last_gap->from > gap->from)
+	for (uint32_t i = 0; (gap = trace_gap(trace, i)); i++) {
+		if (gap->event >= TRACE_MAX_KINDS || last[gap->event] > gap->from)
 			return "its gaps are out of order";
+		last[gap->event] = gap->from;
+	}
 	for (uint32_t i = 0; (condition = trace_condition(trace, i)); i++) {
 		if (last_condition && last_condition->time > condition->time)
 			return "its conditions are out of order";
@@ -230,7 +224,7 @@ static const char *check_steering(const struct trace *trace)
 /* Kinds of windows are those of no event and of no other window. */
 static const char *check_windows(const struct trace *trace)
 {
-	bool taken[MAX_EVENTS] = {false};
+	bool taken[TRACE_MAX_KINDS] = {false};
 	const struct trace_window *window;
 
 	for (uint32_t i = 0; (window = trace_window(trace, i)); i++) {
@@ -238,7 +232,7 @@ static const char *check_windows(const struct trace *trace)
 
 		if (!window->number)
 			continue;
-		if (window->kind >= MAX_EVENTS || trace_kind(trace, window->kind) ||
+		if (window->kind >= TRACE_MAX_KINDS || trace_kind(trace, window->kind) ||
 		    taken[window->kind] || !event || event->unit == TRACE_CALLS ||
 		    window->shift >= NR_LEVELS || window->floor > NR_LEVELS)
 			return "its windows make no sense";

@@ -5,9 +5,11 @@
 #include "hmb/arena.h"
 #include "trace/trace.h"
 
-#define TRACE_MAX_CPUS   (1 << 16) /* CPUs above use the event's period */
-#define TRACE_MAX_WEIGHT ((uint64_t)1 << 56)
-#define NR_TRACE_RENAMED 5 /* sections that trace_rename() makes anew */
+#define TRACE_MAX_CPUS      (1 << 16) /* CPUs above use the event's period */
+#define TRACE_MAX_WEIGHT    ((uint64_t)1 << 56)
+#define TRACE_MAX_KINDS     256 /* a bin's kind is a byte */
+#define NR_TRACE_RENUMBERED 5   /* sections with numbers of kinds */
+#define NR_TRACE_RENAMED    5   /* sections that trace_rename() makes anew */
 
 struct section {
 	const unsigned char *at;
@@ -42,8 +44,13 @@ struct trace {
 	const unsigned char *memory;
 	size_t size;
 	struct section sections[NR_TRACE_SECTIONS];
-	struct trace_run run;  /* what a shorter entry does not say is 0 */
-	uint32_t nr_events;    /* that were sampled */
+	struct trace_run run; /* what a shorter entry does not say is 0 */
+	uint32_t nr_events;   /* that were sampled */
+	/* Numbers of kinds for readers, and the kinds by number: see kind_numbers.h. */
+	uint8_t numbers[TRACE_MAX_KINDS], kinds[TRACE_MAX_KINDS];
+	/* Entries instead of the file's; NULL: the file's. And the file's. */
+	void *renumbered[NR_TRACE_RENUMBERED];
+	const unsigned char *as_stored[NR_TRACE_RENUMBERED];
 	const uint32_t *since; /* of a buffer: the ledger's; NULL: all bins are live */
 	unsigned bin_shift, sub_shift;
 	uint32_t nr_cpus;        /* of streams */
@@ -81,10 +88,10 @@ static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
 static inline uint32_t trace_bin_event(const struct trace *trace, const struct bin *bin)
 {
 	if (trace->window && bin->kind == trace->window->kind)
-		return trace->window->event;
+		return trace_window_event(trace, trace->window);
 	if (trace->window && bin->kind == trace->window->event)
 		return UINT32_MAX;
-	return bin->kind;
+	return trace->numbers[bin->kind];
 }
 
 /* Whether a bin holds records that count: samples of an event, or calls of a kind of these. */

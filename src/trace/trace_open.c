@@ -1,3 +1,4 @@
+#include "trace/kind_numbers.h"
 #include "trace/trace_file.h"
 #include "base/frame.h"
 
@@ -338,23 +339,22 @@ static int homes_init(struct trace *trace)
 int trace_index(struct trace *trace, const char **wrong)
 {
 	read_run(trace);
+	kind_numbers_init(trace);
 	*wrong = trace_check(trace);
 	if (*wrong)
 		return -EBADMSG;
 	bound_modules(&trace->sections[TRACE_MODULES]);
-	while (trace_kind(trace, trace->nr_events) &&
-	       trace_kind(trace, trace->nr_events)->unit != TRACE_CALLS)
-		trace->nr_events++;
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (weights_init(trace) || homes_init(trace) || trace_index_processes(trace) ||
-	    trace_tell_modules_apart(&trace, 1))
+	if (kind_numbers_make(trace) || weights_init(trace) || homes_init(trace) ||
+	    trace_index_processes(trace) || trace_tell_modules_apart(&trace, 1))
 		return -ENOMEM;
 	return 0;
 }
 
 void trace_forget_index(struct trace *trace)
 {
+	kind_numbers_forget(trace);
 	trace->weights = NULL;
 	trace->homes = NULL;
 	trace->pids = NULL;
@@ -367,6 +367,7 @@ void trace_drop_index(struct trace *trace)
 	for (uint32_t i = 0; trace->weights && i < trace->nr_events; i++)
 		free(trace->weights[i].by_cpu);
 	free(trace->weights);
+	kind_numbers_free(trace);
 	free(trace->homes);
 	free(trace->pids);
 	free(trace->folders);

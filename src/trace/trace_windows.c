@@ -43,7 +43,7 @@ const struct trace_window *trace_chosen_window(const struct trace *trace)
 static struct trace_event event_in_window(const struct trace *trace,
                                           const struct trace_window *window)
 {
-	struct trace_event event = *trace_kind(trace, window->event);
+	struct trace_event event = *trace_kind(trace, trace_window_event(trace, window));
 
 	event.initial_shift = window->shift;
 	event.floor = window->floor;
@@ -79,8 +79,9 @@ int trace_window_weight(const struct trace *trace, const struct trace_window *wi
 	set_window(&copy, window);
 	err = trace_index(&copy, &wrong);
 	if (!err)
-		err = trace_each_sample(trace_walk_unordered(&copy, window->event), add_weight,
-		                        weight);
+		err = trace_each_sample(
+			trace_walk_unordered(&copy, trace_window_event(&copy, window)), add_weight,
+			weight);
 	trace_drop_index(&copy);
 	return err;
 }

@@ -8,6 +8,7 @@
 #include "cli/ctl/exchange.h"
 #include "cli/ctl/whom.h"
 #include "cli/say.h"
+#include "cli/size.h"
 #include "output/text/json_writer.h"
 #include "record/calls/call_classes.h"
 #include "output/text/text.h"
@@ -59,6 +60,7 @@ static void put_event_json(struct json_writer *json, const struct image_event *e
 	json_text(json, "name", event->name);
 	json_number(json, "floor", event->floor);
 	json_number(json, "period", event->period);
+	json_flag(json, "sampled", event->sampled);
 	json_end(json);
 }
 
@@ -125,9 +127,10 @@ static void put_status(const struct image_status *status, const struct whom *rec
 		       (unsigned long long)status->windows[i].taken);
 	for (unsigned e = 0; e < status->nr_events; e++) {
 		text_put(stdout, status->events[e].name, 0);
-		printf(": one every %llu%s, floor %u\n",
+		printf(": one every %llu%s, floor %u%s\n",
 		       (unsigned long long)status->events[e].period,
-		       status->events[e].unit == TRACE_NS ? " ns" : "", status->events[e].floor);
+		       status->events[e].unit == TRACE_NS ? " ns" : "", status->events[e].floor,
+		       status->events[e].sampled ? "" : ", not sampled now");
 	}
 }
 
@@ -174,7 +177,7 @@ static int ask(const struct whom *recorder, const struct control_request *reques
 	if (err < 0)
 		say_unanswered(recorder, err);
 	else if (!answer.ok)
-		say("the recorder refuses to %s: %s", control_command_name(request->command),
+		say("the recorder refuses '%s': %s", control_command_name(request->command),
 		    answer.error);
 	return !err && answer.ok ? 0 : 1;
 }
@@ -247,6 +250,34 @@ static int overhead(const struct ctl *ctl, const struct whom *recorder)
 	return ask(recorder, &request);
 }
 
+static int memory(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct control_request request = {.command = CONTROL_MEMORY};
+	size_t size;
+
+	if (size_parse(ctl->argument, &size))
+		say_usage("impossible size '%s'; memory takes one as 100M (K, M or G)",
+		          ctl->argument);
+	request.bytes = (double)size;
+	return ask(recorder, &request);
+}
+
+static int event(const struct ctl *ctl, const struct whom *recorder)
+{
+	struct control_request request = {.command = CONTROL_EVENT};
+
+	request.change = control_change_find(ctl->argument);
+	if (request.change == NR_CONTROL_CHANGES)
+		say_usage("event takes only, add or drop, and names of events; not '%s'",
+		          ctl->argument);
+	if (!ctl->optional || !*ctl->optional)
+		say_usage("event %s takes names of events as record -e", ctl->argument);
+	if (strlen(ctl->optional) > CONTROL_TEXT_MAX)
+		say_usage("the names of events have at most %d bytes", CONTROL_TEXT_MAX);
+	memcpy(request.text, ctl->optional, strlen(ctl->optional) + 1);
+	return ask(recorder, &request);
+}
+
 static int calls(const struct ctl *ctl, const struct whom *recorder)
 {
 	struct control_request request = {.command = CONTROL_CALLS};
@@ -316,6 +347,8 @@ static const struct ctl_command ctl_commands[] = {
 	{"snapshot", NULL, true, snapshot},
 	{"detail", "a number of seconds", true, detail},
 	{"overhead", "a percentage", false, overhead},
+	{"memory", "a size", false, memory},
+	{"event", "only, add or drop", true, event},
 	{"calls", "on, off or a class", false, calls},
 };
 
@@ -417,6 +450,8 @@ static const char doc[] =
 	"  snapshot [FILE]    writes a trace of what there is so far (snapshot.atr)\n"
 	"  detail TIME [HZ]   samples as often as at the start, or at HZ, for this time\n"
 	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
+	"  memory SIZE        limits the buffer to so much, at most what record -m gave it\n"
+	"  event only NAMES   samples these events from now on, and no others; also: add, drop\n"
 	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
 
 int cmd_ctl(int argc, char **argv)

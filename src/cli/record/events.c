@@ -76,6 +76,13 @@ static int add_sampled(struct record_config *config, const char *name)
 	return add_event(config->events, &config->nr_events, name);
 }
 
+static int add_spare(struct record_config *config, const char *name)
+{
+	if (config->nr_spares == SAMPLER_MAX_EVENTS)
+		return too_many(name, "16 events can be opened at once");
+	return add_event(config->spares, &config->nr_spares, name);
+}
+
 static int add_counter(struct record_config *config, const char *name)
 {
 	if (config->nr_counters == COUNTERS_MAX)
@@ -134,4 +141,9 @@ int record_add_events(struct record_config *config, const char *list)
 int record_add_counters(struct record_config *config, const char *list)
 {
 	return add_list(config, list, add_counter);
+}
+
+int record_add_spares(struct record_config *config, const char *list)
+{
+	return add_list(config, list, add_spare);
 }

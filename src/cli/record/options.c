@@ -37,6 +37,7 @@ enum {
 	OPT_WAIT,
 	OPT_POLLS,
 	OPT_COUNTERS,
+	OPT_SPARE,
 	OPT_DURATION,
 	OPT_DELAY,
 	OPT_CALLS,
@@ -68,6 +69,8 @@ static const struct argp_option argp_options[] = {
 	{"cpu", 'C', "CPUS", 0, "sample everything that runs on these CPUs, e.g. 0-3,8", 0},
 	{"cgroup", OPT_CGROUP, "NAME", 0, "sample everything that runs in this existing cgroup", 0},
 	{"delay", OPT_DELAY, "SECONDS", 0, "start sampling this long after the command", 0},
+	{"spare", OPT_SPARE, "EVENT,...", 0,
+         "open these events, too, which sample when ctl event says so", 0},
 	{"pause-at", OPT_PAUSE_AT, "start", 0,
          "do not execute the command until adaptrace ctl resume", 0},
 	{"duration", OPT_DURATION, "SECONDS", 0,
@@ -408,6 +411,10 @@ static error_t parse_sampling(struct record_config *config, int key, const char 
 	switch (key) {
 	case 'e':
 		if (record_add_events(config, arg))
+			exit(EXIT_USAGE);
+		return 0;
+	case OPT_SPARE:
+		if (record_add_spares(config, arg))
 			exit(EXIT_USAGE);
 		return 0;
 	case OPT_COUNTERS:

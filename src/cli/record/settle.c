@@ -34,9 +34,8 @@ static void say_user_only(const struct event *event)
  * The default event gives way to what is permitted and there, with a line; an event that was asked
  * for by name does not.
  */
-static int settle_event(struct record_config *config, unsigned e)
+static int settle_event(struct record_config *config, struct event *event)
 {
-	struct event *event = &config->events[e];
 	char why[WHY_SIZE];
 	int err;
 
@@ -97,11 +96,9 @@ static int default_event(struct record_config *config)
 }
 
 /* Reports and formats know events by their names, the sides that were left to them included. */
-static int find_repeated(const struct record_config *config, unsigned e)
+static int find_repeated(const struct record_config *config, const char *name, unsigned nr)
 {
-	const char *name = config->events[e].name;
-
-	for (unsigned i = 0; i < e; i++) {
+	for (unsigned i = 0; i < nr; i++) {
 		if (strcmp(name, config->events[i].name) != 0)
 			continue;
 		say("cannot sample '%s' twice; give -e %s once", name, name);
@@ -321,6 +318,22 @@ static void settle_until(struct record_config *config)
 	config->command = NULL;
 }
 
+static int settle_spares(struct record_config *config)
+{
+	if (config->nr_events + config->nr_spares > SAMPLER_MAX_EVENTS) {
+		say("too many spare events; at most 16 events can be opened at once");
+		return -E2BIG;
+	}
+	for (unsigned i = 0; i < config->nr_spares; i++) {
+		struct event *event = &config->spares[i];
+
+		if (settle_event(config, event) ||
+		    find_repeated(config, event->name, config->nr_events))
+			return -EINVAL;
+	}
+	return 0;
+}
+
 int record_settle(struct record_config *config)
 {
 	settle_until(config);
@@ -331,10 +344,14 @@ int record_settle(struct record_config *config)
 	if (!config->nr_events && default_event(config))
 		return -EINVAL;
 	for (unsigned e = 0; e < config->nr_events; e++) {
-		if (settle_event(config, e) || find_repeated(config, e))
+		struct event *event = &config->events[e];
+
+		if (settle_event(config, event) || find_repeated(config, event->name, e))
 			return -EINVAL;
-		settle_period(config, &config->events[e]);
+		settle_period(config, event);
 	}
+	if (settle_spares(config))
+		return -EINVAL;
 	if (settle_branches(config) || record_settle_counters(config) || settle_rates(config))
 		return -EINVAL;
 	return 0;

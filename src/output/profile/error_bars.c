@@ -28,6 +28,18 @@ static double square(double x)
 	return x * x;
 }
 
+/* Notes when the event's gaps begin. Those of several processes are in the order of all. */
+static int find_gaps(struct error_bars *bars)
+{
+	const struct trace_gap *gap;
+
+	bars->gaps = calloc(trace_nr(bars->trace, TRACE_GAPS) + 1UL, sizeof(*bars->gaps));
+	for (uint32_t i = 0; bars->gaps && (gap = trace_gap(bars->trace, i)); i++)
+		if (gap->event == bars->event)
+			bars->gaps[bars->nr_gaps++] = gap->from;
+	return bars->gaps ? 0 : -ENOMEM;
+}
+
 int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t event)
 {
 	/* One more of each: for numbers that a file makes up. */
@@ -35,13 +47,14 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 		.trace = trace,
 		.event = event,
 		.by_cpu = trace_run(trace)->flags & TRACE_RUN_CGROUP,
-		.has_gaps = trace_nr(trace, TRACE_GAPS),
 		.one_sided = clock_sides(trace, trace_event(trace, event)) != CLOCK_BOTH,
 		.nr_cpus = trace_nr_cpus(trace) + 1,
 		.nr_streams = trace_nr(trace, TRACE_THREADS) + 1,
 	};
 	bars->nr_sums = 1u + !bars->by_cpu + bars->one_sided;
 	ticks_init(&bars->ticks, trace, event);
+	if (find_gaps(bars))
+		return -ENOMEM;
 	if (bars->by_cpu)
 		bars->nr_streams = bars->nr_cpus;
 	else
@@ -52,6 +65,7 @@ int error_bars_init(struct error_bars *bars, const struct trace *trace, uint32_t
 
 void error_bars_fini(struct error_bars *bars)
 {
+	free(bars->gaps);
 	free(bars->streams);
 	free(bars->cpus);
 	free(bars->sums);
@@ -131,15 +145,15 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 		add_difference(bars, gaps_of(bars, row), (double)sample->weight);
 }
 
-/* Returns how many gaps of the recording began up to this time. */
+/* Returns how many of the gaps began up to this time. */
 static uint32_t count_passed(const struct error_bars *bars, uint64_t time)
 {
-	uint32_t low = 0, high = trace_nr(bars->trace, TRACE_GAPS);
+	uint32_t low = 0, high = bars->nr_gaps;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (trace_gap(bars->trace, middle)->from <= time)
+		if (bars->gaps[middle] <= time)
 			low = middle + 1;
 		else
 			high = middle;
@@ -147,7 +161,7 @@ static uint32_t count_passed(const struct error_bars *bars, uint64_t time)
 	return low;
 }
 
-/* A stream ends where the recording was paused: its next sample does not follow the last one. */
+/* A stream ends where the event was not sampled: its next sample does not follow the last one. */
 static void end_at_gap(struct error_bars *bars, struct error_stream *stream, uint64_t time,
                        bool by_cpu)
 {
@@ -213,7 +227,7 @@ int error_bars_step(struct error_bars *bars, const struct trace_sample *sample, 
 			return -ENOMEM;
 		bars->max_weight = fmax(bars->max_weight, fabs(weight));
 	}
-	if (bars->has_gaps) {
+	if (bars->nr_gaps) {
 		end_at_gap(bars, stream, sample->time, false);
 		if (cpu)
 			end_at_gap(bars, cpu, sample->time, true);

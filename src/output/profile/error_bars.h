@@ -42,12 +42,13 @@ struct error_bars {
 	const struct trace *trace;
 	uint32_t event;
 	bool by_cpu;    /* streams */
-	bool has_gaps;  /* the recording was paused */
 	bool one_sided; /* a clock sampled on one side: ticks on the other side may leave gaps */
 	bool has_all;   /* every occurrence of the event is a sample; known at the end */
 	struct error_stream *streams;
 	struct error_stream *cpus; /* NULL: they are the streams */
 	uint32_t nr_streams, nr_cpus;
+	uint64_t *gaps; /* when times began in which the event was not sampled, ascending */
+	uint32_t nr_gaps;
 	/*
 	 * For each row up to three sums: over streams; over CPUs, where CPUs are not the streams;
 	 * over gaps in streams of a one-sided clock, as if each gap was a tick.

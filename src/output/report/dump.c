@@ -305,8 +305,8 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_call *tell)
 {
 	const struct trace_window *window = trace_chosen_window(trace);
-	struct trace_walk *samples =
-		trace_walk_new(trace, window ? window->event : TRACE_ALL_EVENTS);
+	struct trace_walk *samples = trace_walk_new(
+		trace, window ? trace_window_event(trace, window) : TRACE_ALL_EVENTS);
 	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
 	int err = calls ? 0 : -errno;
 	struct dump dump;

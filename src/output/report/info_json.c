@@ -27,9 +27,11 @@ static void put_command(struct json_writer *json, const char *command)
 	json_end_list(json);
 }
 
-static void put_event(struct json_writer *json, const struct trace *trace,
-                      const struct trace_event *event)
+static void put_event(struct json_writer *json, const struct trace *trace, uint32_t number)
 {
+	const struct trace_event *event = trace_event(trace, number);
+	const struct trace_run *run = trace_run(trace);
+
 	json_begin(json, NULL);
 	put_string(json, "name", trace, event->name);
 	json_text(json, "unit", trace_unit_name(event->unit));
@@ -39,16 +41,15 @@ static void put_event(struct json_writer *json, const struct trace *trace,
 	json_number(json, "taken", event->taken);
 	json_known(json, "exact", event->exact, event->exact);
 	json_number(json, "stored", event->stored);
+	json_number(json, "sampled_ns", trace_sampled_time(trace, number, run->start, run->end));
 	json_end(json);
 }
 
 static void put_events(struct json_writer *json, const struct trace *trace)
 {
-	const struct trace_event *event;
-
 	json_begin_list(json, "events");
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		put_event(json, trace, event);
+	for (uint32_t i = 0; i < trace_nr_events(trace); i++)
+		put_event(json, trace, i);
 	json_end_list(json);
 }
 
@@ -149,7 +150,8 @@ static void put_reductions(struct json_writer *json, const struct trace *trace)
 	json_begin_list(json, "reductions");
 	for (uint32_t i = 0; (reduction = trace_reduction(trace, i)); i++) {
 		const struct trace_window *window = trace_window_of_kind(trace, reduction->event);
-		const uint32_t number = window ? window->event : reduction->event;
+		const uint32_t number =
+			window ? trace_window_event(trace, window) : reduction->event;
 		const struct trace_event *event = trace_event(trace, number);
 		const struct trace_event *kind = trace_kind(trace, number);
 
@@ -223,7 +225,7 @@ static void put_gaps(struct json_writer *json, const struct trace *trace)
 static int put_window(struct json_writer *json, const struct trace *trace,
                       const struct trace_window *window)
 {
-	const struct trace_event *event = trace_event(trace, window->event);
+	const struct trace_event *event = trace_event(trace, trace_window_event(trace, window));
 	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
 	uint64_t weight;
 	int err = trace_window_weight(trace, window, &weight);
@@ -296,7 +298,8 @@ static void put_run(struct json_writer *json, const struct trace *trace)
 	json_number(json, "start_ns", run->start);
 	json_number(json, "delay_ns", run->delay);
 	json_number(json, "wall_ns", trace_wall(run));
-	json_number(json, "sampled_ns", trace_sampled_time(trace, 0, run->start, run->end));
+	json_number(json, "sampled_ns",
+	            trace_wall(run) - trace_paused_time(trace, run->start, run->end));
 }
 
 static const char *counting_text(const struct trace_run *run)

@@ -73,8 +73,10 @@ static void put_paused(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
 
-	if (trace_nr(trace, TRACE_GAPS))
-		put_time(to, "of it sampled", trace_sampled_time(trace, 0, run->start, run->end));
+	const uint64_t paused = trace_paused_time(trace, run->start, run->end);
+
+	if (paused)
+		put_time(to, "of it sampled", trace_wall(run) - paused);
 }
 
 static void put_steering_time(FILE *to, const struct trace *trace, uint64_t at)
@@ -154,7 +156,7 @@ static void put_conditions(FILE *to, const struct trace *trace)
 static void put_window(FILE *to, const struct trace *trace, const struct trace_window *window)
 {
 	const struct trace_run *run = trace_run(trace);
-	const struct trace_event *event = trace_event(trace, window->event);
+	const struct trace_event *event = trace_event(trace, trace_window_event(trace, window));
 	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
 	char from[TEXT_SIZE], until[TEXT_SIZE], period[TEXT_SIZE];
 
@@ -228,8 +230,23 @@ static void put_period(FILE *to, const struct trace_event *event, uint32_t shift
 	fprintf(to, " (%s)", text);
 }
 
-static void put_event(FILE *to, const struct trace *trace, const struct trace_event *event)
+/* Tells of an event that was not sampled all the time that others were. */
+static void put_sampled(FILE *to, const struct trace *trace, uint32_t number)
 {
+	const struct trace_run *run = trace_run(trace);
+	const uint64_t sampled = trace_sampled_time(trace, number, run->start, run->end);
+	const uint64_t paused = trace_paused_time(trace, run->start, run->end);
+	char text[TEXT_SIZE];
+
+	if (sampled + paused >= trace_wall(run))
+		return;
+	text_quantity(text, (double)sampled, TRACE_NS);
+	fprintf(to, LABEL "sampled in %s of the time\n", "", text);
+}
+
+static void put_event(FILE *to, const struct trace *trace, uint32_t number)
+{
+	const struct trace_event *event = trace_event(trace, number);
 	char exact[TEXT_SIZE];
 
 	fprintf(to, LABEL, "event");
@@ -248,6 +265,7 @@ static void put_event(FILE *to, const struct trace *trace, const struct trace_ev
 		text_quantity(exact, (double)event->exact, event->unit);
 	fprintf(to, "%s%s\n", event->exact ? "; the kernel counted " : "",
 	        event->exact ? exact : "");
+	put_sampled(to, trace, number);
 }
 
 static void put_counting(FILE *to, const struct trace *trace)
@@ -295,12 +313,11 @@ static int put_method(FILE *to, const struct trace *trace)
 		[TRACE_STACKS_LBR] = "by the processor's branch records",
 	};
 	const struct trace_run *run = trace_run(trace);
-	const struct trace_event *event;
 	int err;
 
 	fputs("\nhow\n", to);
-	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
-		put_event(to, trace, event);
+	for (uint32_t i = 0; i < trace_nr_events(trace); i++)
+		put_event(to, trace, i);
 	err = info_calls_text(to, trace);
 	put_counting(to, trace);
 	put_in_step(to, run);

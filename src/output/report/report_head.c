@@ -45,7 +45,7 @@ static unsigned count_marks(const struct trace *trace)
 static void put_steering(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
-	uint64_t paused = trace_wall(run) - trace_sampled_time(trace, 0, run->start, run->end);
+	uint64_t paused = trace_paused_time(trace, run->start, run->end);
 	const unsigned nr_marks = count_marks(trace), nr_fired = trace_nr(trace, TRACE_CONDITIONS);
 	char text[TEXT_SIZE];
 
@@ -174,6 +174,22 @@ static void put_amount(FILE *to, const struct event_amount *amount)
 	fprintf(to, "%s occurrence%s", text, plural(amount->total));
 }
 
+/* ", sampled for 2.1 s", of an event that was not sampled all the time that others were. */
+static void put_sampled(FILE *to, const struct event_amount *amount)
+{
+	const struct trace_run *run = trace_run(amount->trace);
+	const uint64_t from = selection_start(run, amount->selection);
+	const uint64_t until = selection_end(run, amount->selection);
+	const uint64_t sampled = trace_sampled_time(amount->trace, amount->event, from, until);
+	char text[TEXT_SIZE];
+
+	if (until <= from ||
+	    sampled + trace_paused_time(amount->trace, from, until) >= until - from)
+		return;
+	text_quantity(text, (double)sampled, TRACE_NS);
+	fprintf(to, ", in %s in which it was sampled", text);
+}
+
 static void put_rate(FILE *to, const struct trace_event *event)
 {
 	uint64_t initial = trace_period(event, event->initial_shift);
@@ -217,6 +233,7 @@ void report_head_event(FILE *to, const struct event_amount *amount)
 	fprintf(to, ": %llu sample%s", (unsigned long long)amount->samples,
 	        plural(amount->samples));
 	put_amount(to, amount);
+	put_sampled(to, amount);
 	fputc('\n', to);
 	put_rate(to, event);
 }

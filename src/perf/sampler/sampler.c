@@ -143,6 +143,11 @@ static uint64_t time_ran(const struct sampler *s)
 	return sum;
 }
 
+uint64_t sampler_time_ran(const struct sampler *s)
+{
+	return (s->paused ? s->paused_at : time_ran(s)) - s->ran_paused;
+}
+
 /* --- switching -------------------------------------------------------------------------------- */
 
 int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
@@ -166,11 +171,13 @@ static int enable_all(struct sampler *s, bool total)
 {
 	int err = 0;
 
-	if (s->exact_fd >= 0 && total && ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
+	if (s->exact_fd >= 0 && total && !s->events[0].off &&
+	    ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
 		err = -errno;
 	for (unsigned e = 0; !err && e < s->nr_events; e++)
-		err = sampler_rung_ioctl(s, &s->events[e], s->events[e].rung,
-		                         PERF_EVENT_IOC_ENABLE);
+		if (!s->events[e].off)
+			err = sampler_rung_ioctl(s, &s->events[e], s->events[e].rung,
+			                         PERF_EVENT_IOC_ENABLE);
 	return err;
 }
 
@@ -179,6 +186,8 @@ int sampler_enable(struct sampler *sampler)
 	int err;
 
 	sampler->ran_before = time_ran(sampler);
+	for (unsigned e = 0; e < sampler->nr_events; e++)
+		sampler->events[e].off_at = sampler->ran_before;
 	sampler->started = true;
 	err = enable_all(sampler, !sampler->on_exec);
 	/* A task that forked meanwhile may have passed disabled events on to its child. */
@@ -226,12 +235,42 @@ int sampler_resume(struct sampler *sampler)
 	return err;
 }
 
+static void switch_event(struct sampler *s, struct sampler_event *event, unsigned long request)
+{
+	if (event == &s->events[0] && s->exact_fd >= 0)
+		ioctl(s->exact_fd, request, 0);
+	sampler_rung_ioctl(s, event, event->rung, request);
+}
+
+void sampler_switch_event(struct sampler *sampler, unsigned e, bool on)
+{
+	struct sampler_event *event = &sampler->events[e];
+	const unsigned long request = on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE;
+
+	if (event->off == !on)
+		return;
+	event->off = !on;
+	if (!sampler->started)
+		return;
+	if (!sampler->paused)
+		switch_event(sampler, event, request);
+	/* A task that forked meanwhile may have passed the other state on to its child. */
+	if (!sampler->paused && sampler->way == SAMPLER_LADDER)
+		switch_event(sampler, event, request);
+	if (on)
+		event->ran_off += sampler_time_ran(sampler) - event->off_at;
+	else
+		event->off_at = sampler_time_ran(sampler);
+	if (on)
+		sampler_lose_phases(sampler, e);
+}
+
 /* Returns when the next rung took over. */
 static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, unsigned next)
 {
 	uint64_t time;
 
-	if (s->paused)
+	if (s->paused || event->off)
 		return sampler_now();
 	sampler_rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	time = sampler_now();
@@ -403,6 +442,10 @@ void sampler_restart(struct sampler *sampler)
 	sampler->ran_before = time_ran(sampler);
 	sampler->ran_paused = 0;
 	sampler->paused_at = sampler->ran_before;
+	for (unsigned e = 0; e < sampler->nr_events; e++) {
+		sampler->events[e].off_at = sampler->ran_before;
+		sampler->events[e].ran_off = 0;
+	}
 	sampler->counters_before = (struct sampler_reading){0};
 	sampler_counter_totals(sampler, &sampler->counters_before);
 	sampler->latency = 0;
@@ -577,9 +620,12 @@ uint64_t sampler_exact(const struct sampler *sampler)
 	return read_count(sampler, sampler->exact_fd, false) - sampler->exact_before;
 }
 
-static uint64_t time_ran_unpaused(const struct sampler *s)
+/* The time that tasks ran while the event was on, ns. */
+static uint64_t time_ran_on(const struct sampler *s, const struct sampler_event *event)
 {
-	return (s->paused ? s->paused_at : time_ran(s)) - s->ran_paused;
+	const uint64_t until = event->off ? event->off_at : sampler_time_ran(s);
+
+	return until - s->ran_before - event->ran_off;
 }
 
 uint64_t sampler_total(const struct sampler *sampler, unsigned e)
@@ -589,7 +635,7 @@ uint64_t sampler_total(const struct sampler *sampler, unsigned e)
 	if (!sampler->started)
 		return 0;
 	if (event->is_clock && (event->throttled || sampler->way == SAMPLER_LADDER))
-		return time_ran_unpaused(sampler) - sampler->ran_before;
+		return time_ran_on(sampler, event);
 	if (event->throttled)
 		return 0;
 	/* The rungs of a ladder take turns, and count twice while they do. */

@@ -64,6 +64,8 @@ struct sampler_config {
 	uint64_t base_period[SAMPLER_MAX_EVENTS];
 	uint64_t tolerance; /* in_step: ns off the grid that are not worth a restart */
 	unsigned shift[SAMPLER_MAX_EVENTS]; /* to start with */
+	/* Opened with a single rung, and off until sampler_switch_event() switches it on. */
+	bool spare[SAMPLER_MAX_EVENTS];
 	bool in_step; /* keep the timers of all CPUs on one grid, where that is possible */
 	/* Else: let the CPUs' periods differ by a few per cent, where an event has no own. */
 	bool spread;
@@ -130,6 +132,18 @@ void sampler_disable(struct sampler *sampler);
 void sampler_pause(struct sampler *sampler);
 /* 0 or -errno. */
 int sampler_resume(struct sampler *sampler);
+
+/*
+ * Opens an event of a configuration behind those that there are, which are the first of its events,
+ * and switches it off. Only where events are not inherited. 0, or -errno with a line in why.
+ */
+int sampler_add_event(struct sampler *sampler, const struct sampler_config *config,
+                      char why[WHY_SIZE]);
+/*
+ * Lets an event sample and count, or not. Totals leave out the time in which it did not. While all
+ * is paused it takes effect with sampler_resume().
+ */
+void sampler_switch_event(struct sampler *sampler, unsigned event, bool on);
 
 unsigned sampler_nr_cpus(const struct sampler *sampler);
 /* Returns the number of CPUs on which samples are taken. */

@@ -24,19 +24,8 @@ static int add_rung(struct sampler *s, struct sampler_event *event)
 	return 0;
 }
 
-static int add_ids(struct sampler *s)
-{
-	uint64_t max = s->nr_ids + s->nr_events * sampler_cells(s);
-	struct sampler_id *ids = realloc(s->ids, max * sizeof(*ids));
-
-	if (!ids)
-		return -ENOMEM;
-	s->ids = ids;
-	return 0;
-}
-
 /* A small ring must hold some samples, too. */
-static uint32_t copy_with_room(const struct sampler *s, unsigned c, uint32_t stack_size)
+uint32_t sampler_copy_with_room(const struct sampler *s, unsigned c, uint32_t stack_size)
 {
 	size_t most = s->rings[ring_index(s, RING_SAMPLES, c)].ring.size / 3 & ~(size_t)7;
 
@@ -53,7 +42,7 @@ static int open_rung(struct sampler *s, unsigned e, uint32_t stack_size)
 	for (unsigned c = 0; !err && c < s->nr_cpus; c++) {
 		struct perf_event_attr attr = event->attr;
 
-		attr.sample_stack_user = copy_with_room(s, c, stack_size);
+		attr.sample_stack_user = sampler_copy_with_room(s, c, stack_size);
 		attr.sample_period = sampler_period_at(event, c, shift);
 		if (*sampler_fd(s, event, event->rung, 0, c) >= 0)
 			err = sampler_open_event(s, &attr, e, rung, 0, c);
@@ -88,7 +77,7 @@ static void switch_rung(struct sampler *s, struct sampler_event *event, uint32_t
 	};
 	event->nr_steps++;
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
-		if (*sampler_fd(s, event, rung, 0, c) < 0)
+		if (*sampler_fd(s, event, rung, 0, c) < 0 || event->off || s->paused)
 			continue;
 		ioctl(*sampler_fd(s, event, event->rung, 0, c), PERF_EVENT_IOC_DISABLE, 0);
 		ioctl(*sampler_fd(s, event, rung, 0, c), PERF_EVENT_IOC_ENABLE, 0);
@@ -107,7 +96,7 @@ int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 	for (e = 0; e < s->nr_events; e++)
 		if (!sampler_has_step_room(s, &s->events[e]))
 			return -ENOSPC;
-	err = add_ids(s);
+	err = sampler_grow_ids(s, s->nr_events * sampler_cells(s));
 	for (; !err && opened < s->nr_events; opened++)
 		err = open_rung(s, opened, stack_size);
 	if (!err)

@@ -2,6 +2,7 @@
 #include "perf/sampler/sampler_state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -59,6 +60,16 @@ int sampler_compare_ids(const void *a, const void *b)
 	const struct sampler_id *x = a, *y = b;
 
 	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+int sampler_grow_ids(struct sampler *s, size_t nr)
+{
+	struct sampler_id *ids = realloc(s->ids, (s->nr_ids + nr) * sizeof(*ids));
+
+	if (!ids)
+		return -ENOMEM;
+	s->ids = ids;
+	return 0;
 }
 
 static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, unsigned target)

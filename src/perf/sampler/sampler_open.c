@@ -55,6 +55,17 @@ static int find_cpus(struct sampler *s)
 	return s->nr_cpus ? 0 : -ENODEV;
 }
 
+static void close_event(struct sampler *s, unsigned e)
+{
+	close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
+	free(s->events[e].base_period);
+	free(s->events[e].lost);
+	free(s->events[e].lost_before);
+	free(s->events[e].closed_lost);
+	free(s->events[e].copies);
+	s->events[e] = (struct sampler_event){0};
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* Opens a side event, which takes no samples, for mmap, comm, fork and exit records. */
@@ -167,8 +178,10 @@ static uint32_t stack_size(const struct sampler *s, const struct sampler_config 
 {
 	size_t ring = s->rings[ring_index(s, RING_SAMPLES, c)].ring.size;
 
-	if (!config->stack_size || !config->copy_size)
-		return config->stack_size;
+	if (!config->stack_size)
+		return 0;
+	if (!config->copy_size)
+		return sampler_copy_with_room(s, c, config->stack_size);
 	return config->copy_size(config->copy_arg, config->base_period[e] << shift,
 	                         ring - sampler_wakes_at(ring));
 }
@@ -240,6 +253,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 
 	if (config->events[e].attr.type == PERF_TYPE_BREAKPOINT)
 		rungs = 1; /* the few registers there are would be taken by periods not in force */
+	if (config->spare[e])
+		rungs = 1;
 	rungs = possible_rungs(config->base_period[e], config->shift[e], rungs);
 	if (sampler_useful_rungs(config, e) < rungs)
 		rungs = sampler_useful_rungs(config, e);
@@ -247,6 +262,7 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	event->nr_rungs = rungs;
 	event->first_shift = config->shift[e];
 	event->nr_steps = 1;
+	event->off = config->spare[e];
 	event->steps[0].shift = config->shift[e];
 	event->fds = fd_grid(rungs * sampler_cells(s));
 	event->base_period = grid(s->nr_cpus, sizeof(*event->base_period));
@@ -348,6 +364,40 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 	advice_line(&advice, why + strlen(why), WHY_SIZE - strlen(why));
 }
 
+/*
+ * Its samples copy as much of the stack as those of the others now. The ids of an event that could
+ * not be opened everywhere stay: no records have them.
+ */
+int sampler_add_event(struct sampler *s, const struct sampler_config *config, char why[WHY_SIZE])
+{
+	struct sampler_config added = *config;
+	const unsigned e = s->nr_events;
+	int err = 0;
+
+	why[0] = '\0';
+	added.stack_size = s->events[0].attr.sample_stack_user;
+	added.copy_size = NULL;
+	added.spare[e] = true;
+	s->events[e] = (struct sampler_event){0};
+	if (s->way != SAMPLER_CGROUP || e == SAMPLER_MAX_EVENTS)
+		err = -EOPNOTSUPP;
+	if (!err)
+		err = prepare_event(s, &added, e, 1);
+	if (!err)
+		err = sampler_grow_ids(s, sampler_cells(s));
+	if (!err)
+		err = open_events(s, &added, e);
+	qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
+	if (err) {
+		event_explain(&config->events[e], err, why);
+		close_event(s, e);
+		return err;
+	}
+	s->events[e].off_at = sampler_time_ran(s);
+	s->nr_events++;
+	return 0;
+}
+
 static int open_all(struct sampler *s, const struct sampler_config *config, char *why)
 {
 	int err = allocate(s, config, sampler_affordable_rungs(s, config)), code = 0;
@@ -423,14 +473,8 @@ void sampler_close(struct sampler *s)
 		return;
 	sampler_drop_adopted(s);
 	close_all(s->counter_fds, sampler_counter_fds(s));
-	for (unsigned e = 0; e < s->nr_events; e++) {
-		close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
-		free(s->events[e].base_period);
-		free(s->events[e].lost);
-		free(s->events[e].lost_before);
-		free(s->events[e].closed_lost);
-		free(s->events[e].copies);
-	}
+	for (unsigned e = 0; e < s->nr_events; e++)
+		close_event(s, e);
 	sampler_close_totals(s);
 	sampler_close_steering(s);
 	close_all(s->side_fds, sampler_side_cells(s));

@@ -41,6 +41,9 @@ struct sampler_event {
 	uint64_t *lost;        /* per CPU, from LOST records */
 	uint64_t *closed_lost; /* per CPU, of kernel events that are closed */
 	bool throttled;        /* since the start */
+	bool off;              /* it neither samples nor counts */
+	/* For clocks: ns that tasks had run unpaused when it was switched off, and while it was. */
+	uint64_t off_at, ran_off;
 	/* Counts when sampling was restarted; lost samples per CPU. */
 	uint64_t total_before, *lost_before;
 };
@@ -202,6 +205,12 @@ void sampler_lose_phases(struct sampler *s, unsigned event);
  * be of.
  */
 bool sampler_has_step_room(const struct sampler *s, struct sampler_event *event);
+/* Returns the ns that all tasks ran where samples are taken, but for pauses. */
+uint64_t sampler_time_ran(const struct sampler *s);
+/* Makes room for so many more ids. 0 or -ENOMEM. */
+int sampler_grow_ids(struct sampler *s, size_t nr);
+/* Bytes of stack that a sample may have so that the CPU's ring holds some. */
+uint32_t sampler_copy_with_room(const struct sampler *s, unsigned cpu, uint32_t stack_size);
 
 /* Returns the lost samples of an event on a CPU since it was opened. */
 uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event *event,

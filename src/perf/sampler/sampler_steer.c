@@ -78,7 +78,9 @@ static int make_timers(struct sampler *s, uint64_t tolerance)
 	size_t nr;
 
 	steering->nr_places = nr_places < MOST_TIMERS ? nr_places : MOST_TIMERS;
-	nr = (size_t)s->nr_events * steering->nr_places;
+	/* Events may be added where they are not inherited. */
+	nr = (size_t)(s->way == SAMPLER_CGROUP ? SAMPLER_MAX_EVENTS : s->nr_events) *
+	     steering->nr_places;
 	steering->timers = calloc(nr, sizeof(*steering->timers));
 	steering->cpus = calloc(nr, sizeof(*steering->cpus));
 	if (!steering->timers || !steering->cpus) {
@@ -360,7 +362,7 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned place)
 		.late = s->steering->tolerance / 2,
 	};
 
-	if (restart.fd < 0 || !event->is_clock || !is_off(s, &restart, c))
+	if (restart.fd < 0 || !event->is_clock || event->off || !is_off(s, &restart, c))
 		return false;
 	restart.paid = timer_calls_paid(restart.timer);
 	if (restart.paid > TRIES)

@@ -9,9 +9,20 @@
 
 #define PACKET_VERSION 1
 #define MAX_DEPTH      2
+#define BYTES_MAX      9007199254740991.0 /* that a double has without rounding */
 
 /* The members of requests beside "v" and "ctl". */
-enum member { TEXT = 1, RECORDING = 2, SECONDS = 4, PERCENT = 8, VALUE = 16, PATH = 32, HZ = 64 };
+enum member {
+	TEXT = 1,
+	RECORDING = 2,
+	SECONDS = 4,
+	PERCENT = 8,
+	VALUE = 16,
+	PATH = 32,
+	HZ = 64,
+	BYTES = 128,
+	CHANGE = 256
+};
 
 static const struct command {
 	const char *name;
@@ -27,11 +38,33 @@ static const struct command {
 	[CONTROL_CALLS] = {"calls", TEXT, TEXT},
 	[CONTROL_CONDITION] = {"condition", TEXT | VALUE | PATH, TEXT | VALUE},
 	[CONTROL_DETAIL] = {"detail", SECONDS | HZ, SECONDS},
+	[CONTROL_MEMORY] = {"memory", BYTES, BYTES},
+	[CONTROL_EVENT] = {"event", CHANGE | TEXT, CHANGE | TEXT},
 };
 
 const char *control_command_name(enum control_command command)
 {
 	return commands[command].name;
+}
+
+static const char *const changes[NR_CONTROL_CHANGES] = {
+	[CONTROL_ONLY] = "only",
+	[CONTROL_ADD] = "add",
+	[CONTROL_DROP] = "drop",
+};
+
+const char *control_change_name(enum control_change change)
+{
+	return changes[change];
+}
+
+enum control_change control_change_find(const char *name)
+{
+	enum control_change change = 0;
+
+	while (change < NR_CONTROL_CHANGES && strcmp(name, changes[change]) != 0)
+		change++;
+	return change;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -100,6 +133,12 @@ static unsigned take_member(const char *key, struct json_object *value,
 		return PATH;
 	if (!strcmp(key, "hz") && take_number(value, CONTROL_HZ_MIN, CONTROL_HZ_MAX, &request->hz))
 		return HZ;
+	if (!strcmp(key, "bytes") && take_number(value, 0, BYTES_MAX, &request->bytes))
+		return BYTES;
+	if (!strcmp(key, "change") && json_object_is_type(value, json_type_string)) {
+		request->change = control_change_find(json_object_get_string(value));
+		return request->change < NR_CONTROL_CHANGES ? CHANGE : 0;
+	}
 	if (!strcmp(key, "recording") && json_object_is_type(value, json_type_boolean)) {
 		request->recording = json_object_get_boolean(value);
 		return RECORDING;
@@ -212,6 +251,10 @@ static void add_members(struct json_object *object, const struct control_request
 {
 	const unsigned members = commands[request->command].members;
 
+	if (members & CHANGE)
+		json_object_object_add(
+			object, "change",
+			json_object_new_string(control_change_name(request->change)));
 	if (members & TEXT)
 		json_object_object_add(object, "text", json_object_new_string(request->text));
 	if (members & RECORDING)
@@ -223,6 +266,9 @@ static void add_members(struct json_object *object, const struct control_request
 		json_object_object_add(object, "value", json_object_new_double(request->value));
 	if (members & PATH && *request->file)
 		json_object_object_add(object, "file", json_object_new_string(request->file));
+	if (members & BYTES)
+		json_object_object_add(object, "bytes",
+		                       json_object_new_int64((int64_t)request->bytes));
 	if (members & SECONDS && request->seconds > 0)
 		json_object_object_add(object, "seconds", json_object_new_double(request->seconds));
 	if (members & HZ && request->hz > 0)

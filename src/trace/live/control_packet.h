@@ -32,17 +32,23 @@ enum control_command {
 	CONTROL_CALLS,     /* text: on, off, or a class of calls */
 	CONTROL_CONDITION, /* text, value, file: it has come true, which is to be noted */
 	CONTROL_DETAIL,    /* seconds, hz */
+	CONTROL_MEMORY,    /* bytes */
+	CONTROL_EVENT,     /* change, text: names of events as in -e */
 	NR_CONTROL_COMMANDS
 };
+
+enum control_change { CONTROL_ONLY, CONTROL_ADD, CONTROL_DROP, NR_CONTROL_CHANGES };
 
 /* Members that a command does not have are 0. */
 struct control_request {
 	enum control_command command;
+	enum control_change change;
 	bool recording; /* pause: the recording alone, while the target runs on */
 	double seconds; /* time after which the command is undone; 0: not given */
 	double percent; /* 0 … 100 */
 	double value;
-	double hz; /* samples a second; 0: not given */
+	double hz;    /* samples a second; 0: not given */
+	double bytes; /* a whole number below 2^53 */
 	char text[CONTROL_TEXT_MAX + 1];
 	char file[CONTROL_FILE_MAX + 1]; /* a path, which the recorder only notes */
 };
@@ -55,6 +61,10 @@ struct control_answer {
 
 /* Returns the name of a command. */
 const char *control_command_name(enum control_command command);
+
+/* The name of a change, and the change of a name; NR_CONTROL_CHANGES: there is none. */
+const char *control_change_name(enum control_change change);
+enum control_change control_change_find(const char *name);
 
 /* Returns NULL, or what is wrong with the packet. */
 const char *control_request_parse(const char *packet, size_t size, struct control_request *request);

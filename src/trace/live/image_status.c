@@ -3,6 +3,7 @@
 #include "trace/live/tables_layout.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -50,7 +51,24 @@ static int read_name(const struct view *view, int fd, uint32_t offset, char name
 	            : 0;
 }
 
-static int read_event(const struct view *view, int fd, uint32_t kind, struct image_status *status)
+/* The last gap of each event tells whether it is sampled. */
+static int read_gaps(const struct view *view, int fd, bool off[TABLES_MAX_EVENTS])
+{
+	const uint32_t nr = view->header.nr[TRACE_GAPS];
+	struct trace_gap *gaps = calloc(nr + 1UL, sizeof(*gaps));
+	int err = gaps ? read_part(fd, gaps, nr * sizeof(*gaps),
+	                           view->tables.layout.section[TRACE_GAPS])
+	               : -ENOMEM;
+
+	for (uint32_t i = 0; !err && i < nr; i++)
+		if (gaps[i].event < TABLES_MAX_EVENTS)
+			off[gaps[i].event] = !gaps[i].to;
+	free(gaps);
+	return err;
+}
+
+static int read_event(const struct view *view, int fd, uint32_t kind, bool sampled,
+                      struct image_status *status)
 {
 	struct image_event *to = &status->events[status->nr_events];
 	struct trace_event event;
@@ -61,6 +79,7 @@ static int read_event(const struct view *view, int fd, uint32_t kind, struct ima
 	if (err || event.unit == TRACE_CALLS)
 		return err;
 	to->unit = event.unit;
+	to->sampled = sampled;
 	to->floor = view->ledger.floor[kind];
 	shift = to->floor > event.initial_shift ? to->floor : event.initial_shift;
 	to->period = shift < 56 ? event.base_period << shift : 0;
@@ -105,17 +124,20 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 
 static int read_status(int fd, struct image_status *status)
 {
+	bool off[TABLES_MAX_EVENTS] = {false};
 	struct view view = {0};
 	int err = read_view(&view, fd);
 
+	if (!err)
+		err = read_gaps(&view, fd, off);
 	if (err)
 		return err;
 	status->state = view.header.state;
 	status->sampling = view.run.end > view.run.start;
-	status->budget = view.header.budget;
+	status->budget = view.run.budget ? view.run.budget : view.header.budget;
 	status->used = view.run.used;
 	for (uint32_t k = 0; !err && k < view.header.nr[TRACE_EVENTS]; k++)
-		err = read_event(&view, fd, k, status);
+		err = read_event(&view, fd, k, !off[k], status);
 	for (uint32_t i = 0; !err && i < view.header.nr[TRACE_WINDOWS]; i++)
 		err = read_window(&view, fd, i, status);
 	return err;

@@ -9,6 +9,7 @@ struct image_event {
 	uint32_t unit; /* enum trace_unit; calls are not among the events */
 	uint32_t floor;
 	uint64_t period; /* in force, in the unit */
+	bool sampled;    /* it has no gap now; in a pause no event is sampled */
 };
 
 struct image_window {
@@ -21,7 +22,7 @@ struct image_status {
 	struct recording_state state;
 	bool sampling; /* sampling has started */
 	uint64_t taken;
-	uint64_t budget, used; /* bytes */
+	uint64_t budget, used; /* bytes: what the buffer may take now, and takes */
 	unsigned nr_events;
 	struct image_event events[TABLES_MAX_EVENTS];
 	unsigned nr_windows;

@@ -233,8 +233,11 @@ void live_trace_choose(struct live_trace *live, uint64_t from, uint64_t max)
 	const struct hmb_ledger *ledger = tables_ledger(live->to);
 
 	live->trace.from = from;
-	for (unsigned k = 0; k < live->trace.nr_events && k < TABLES_MAX_EVENTS; k++)
+	for (unsigned e = 0; e < live->trace.nr_events && e < TABLES_MAX_EVENTS; e++) {
+		const unsigned k = live->trace.kinds[e];
+
 		live->events[k].floor = chosen_floor(live->records[k], ledger->floor[k], max);
+	}
 	trace_weigh(&live->trace);
 }
 

@@ -241,6 +241,20 @@ int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
 	return -err;
 }
 
+int shm_image_release(struct shm_image *image, size_t offset, size_t size)
+{
+	int err;
+
+	if (offset > image->size || size > image->size - offset)
+		return -EINVAL;
+	if (image->fd < 0)
+		err = madvise(image->memory + offset, size, MADV_DONTNEED);
+	else
+		err = fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		                (off_t)offset, (off_t)size);
+	return err ? -errno : 0;
+}
+
 /* Puts the leftover of that name aside, unless its recorder lives. */
 static int leftover_keep(const char *name)
 {

@@ -41,6 +41,9 @@ uint64_t shm_image_taken(const struct shm_image *image);
 /* Makes [offset, offset + size) usable; 0 or -errno: -ENOSPC when /dev/shm is full. */
 int shm_image_reserve(struct shm_image *image, size_t offset, size_t size);
 
+/* Gives the memory of whole pages back: until they are reserved again they may not be touched. */
+int shm_image_release(struct shm_image *image, size_t offset, size_t size);
+
 /* Gives the file its name. Where that fails nobody can recover it, but it serves. */
 void shm_image_publish(struct shm_image *image);
 

@@ -118,6 +118,20 @@ int tables_reserve_arena(void *arg, size_t size)
 	return err;
 }
 
+int tables_release_arena(void *arg, size_t offset, size_t size)
+{
+	struct tables *tables = arg;
+
+	return shm_image_release(&tables->image, tables->layout.arena + offset, size);
+}
+
+int tables_restore_arena(void *arg, size_t offset, size_t size)
+{
+	struct tables *tables = arg;
+
+	return shm_image_reserve(&tables->image, tables->layout.arena + offset, size);
+}
+
 static int strings_reserve(void *arg, size_t size)
 {
 	return table_reserve(arg, TRACE_STRINGS, size);

@@ -83,6 +83,9 @@ bool tables_kept_leftover(const struct tables *tables);
 void *tables_arena(struct tables *tables);
 /* An arena_reserve_fn, for these tables: no more than the budget. 0 or -errno. */
 int tables_reserve_arena(void *arg, size_t size);
+/* Give the memory of whole pages of the arena back, and get it again: two arena_page_fn. */
+int tables_release_arena(void *arg, size_t offset, size_t size);
+int tables_restore_arena(void *arg, size_t offset, size_t size);
 size_t tables_budget(const struct tables *tables);
 struct hmb_ledger *tables_ledger(const struct tables *tables);
 struct recording_state *tables_state(const struct tables *tables);
@@ -185,8 +188,8 @@ bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 void tables_add_action(struct tables *tables, const struct trace_action *action);
 void tables_add_gap(struct tables *tables, const struct trace_gap *gap);
 void tables_add_condition(struct tables *tables, const struct trace_condition *condition);
-/* Ends all gaps that have no end yet. */
-void tables_end_gaps(struct tables *tables, uint64_t to);
+/* Ends the event's gap that has no end yet, if there is one. */
+void tables_end_gap(struct tables *tables, uint32_t event, uint64_t to);
 
 /*
  * Sets entry number `index` of the windows, at most one behind the last one. One with number 0 is

@@ -33,15 +33,17 @@ void tables_add_condition(struct tables *tables, const struct trace_condition *c
 	add(tables, TRACE_CONDITIONS, condition);
 }
 
-void tables_end_gaps(struct tables *tables, uint64_t to)
+void tables_end_gap(struct tables *tables, uint32_t event, uint64_t to)
 {
 	struct trace_gap *gap;
 
 	for (uint32_t i = tables->header->nr[TRACE_GAPS]; i > 0; i--) {
 		gap = table_entry(tables, TRACE_GAPS, i - 1);
-		if (gap->to)
-			return;
-		__atomic_store_n(&gap->to, to, __ATOMIC_RELEASE);
+		if (gap->event != event)
+			continue;
+		if (!gap->to)
+			__atomic_store_n(&gap->to, to, __ATOMIC_RELEASE);
+		return;
 	}
 }
 

@@ -34,18 +34,46 @@ struct world {
 	size_t nr;
 	size_t since[HMB_MAX_KINDS]; /* samples of before were cleared */
 	struct stream streams[8];
+	size_t away; /* bytes that were released, and not restored */
 };
+
+/* Whoever reads what was released finds garbage. */
+static int spoil(void *arg, size_t offset, size_t size)
+{
+	struct world *w = arg;
+
+	memset(w->hmb->arena.memory + offset, 0xa5, size);
+	w->away += size;
+	return 0;
+}
+
+static int count_restored(void *arg, size_t offset, size_t size)
+{
+	struct world *w = arg;
+
+	(void)offset;
+	assert_true(size <= w->away);
+	w->away -= size;
+	return 0;
+}
 
 static void world_open(struct world *w, size_t size, unsigned nr_kinds)
 {
 	struct hmb_config config = {
-		.size = size, .nr_kinds = nr_kinds, .max_path = MAX_DEPTH, .truncated_frame = 1};
+		.size = size,
+		.nr_kinds = nr_kinds,
+		.max_path = MAX_DEPTH,
+		.truncated_frame = 1,
+		.release = spoil,
+		.restore = count_restored,
+		.reserve_arg = w,
+	};
 
 	for (unsigned k = 0; k < nr_kinds; k++)
 		config.kinds[k].time_shift = 6;
 	w->hmb = buffer_new(config);
 	w->all = malloc(MAX_SAMPLES * sizeof(*w->all));
-	w->nr = 0;
+	w->nr = w->away = 0;
 	memset(w->since, 0, sizeof(w->since));
 	for (unsigned i = 0; i < 8; i++)
 		w->streams[i] = stream_start(99, i, 0);
@@ -285,7 +313,21 @@ static void add_kind(struct world *w)
 	assert_int_equal(hmb_stored(w->hmb, nr), 0);
 }
 
-/* Puts, reductions, clears, kinds that are added and kinds that rest in random order. */
+/* Whole bins that are in use fit into the limit. */
+static void limit(struct world *w, size_t size)
+{
+	const struct arena *arena = &w->hmb->arena;
+	const size_t least = hmb_least_limit(w->hmb), most = size - least + 1;
+	const size_t wanted = least + (size_t)rnd(most);
+
+	assert_int_equal(hmb_set_limit(w->hmb, wanted, 0), 0);
+	assert_int_equal(arena->nr_bins, wanted >> arena->bin_shift);
+	assert_true(hmb_used(w->hmb) <= wanted);
+	assert_int_equal(arena->nr_bins + arena->nr_away, arena->fresh_end);
+	assert_int_equal(hmb_set_limit(w->hmb, least - 1, 0), -EINVAL);
+}
+
+/* Puts, reductions, clears, other limits, kinds that are added or rest, in random order. */
 static void interleave(size_t size, unsigned kinds, unsigned nr, unsigned variety)
 {
 	struct world w;
@@ -299,6 +341,8 @@ static void interleave(size_t size, unsigned kinds, unsigned nr, unsigned variet
 			clear(&w, kind);
 		if (!rnd(nr / 20))
 			hmb_close_lowest(w.hmb, kind, i, HMB_CAUSE_OVERHEAD);
+		if (!rnd(nr / 30))
+			limit(&w, size);
 		if (!rnd(nr / 400))
 			for (unsigned k = 0; k < w.hmb->nr_kinds; k++)
 				clear(&w, k);
@@ -330,6 +374,34 @@ static void clears_leave_the_samples_since(void **state)
 }
 
 /* All levels of all kinds, more often than the ledger has places for reductions. */
+/* A limit that falls and rises leaves the whole budget to those who come later. */
+static void memory_comes_back(void **state)
+{
+	const size_t size = 4 << 20;
+	struct world w;
+
+	(void)state;
+	world_open(&w, size, 1);
+	for (unsigned i = 0; i < 100000; i++)
+		put_random(&w, 50);
+	assert_int_equal(hmb_set_limit(w.hmb, 1 << 20, 0), 0);
+	assert_true(hmb_used(w.hmb) <= 1 << 20);
+	assert_true(w.away > size / 2);
+	for (unsigned i = 0; i < 20000; i++)
+		put_random(&w, 50);
+	assert_true(hmb_used(w.hmb) <= 1 << 20);
+	assert_int_equal(hmb_set_limit(w.hmb, 2 * size, 0), 0);
+	assert_int_equal(w.away, 0);
+	assert_int_equal(hmb_size(w.hmb), size);
+	for (unsigned i = 0; i < 60000; i++)
+		put_random(&w, 50);
+	check_accounts(&w);
+	check_counts(&w);
+	check_headers(&w);
+	check_survivors(&w);
+	world_close(&w);
+}
+
 static void reductions_are_those_since_the_clear(void **state)
 {
 	static struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
@@ -435,6 +507,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survivors_are_what_the_definition_says),
 		cmocka_unit_test(clears_leave_the_samples_since),
+		cmocka_unit_test(memory_comes_back),
 		cmocka_unit_test(reductions_are_those_since_the_clear),
 		cmocka_unit_test(budget_is_used_well),
 		cmocka_unit_test(tree_gives_its_room_back),

@@ -78,7 +78,7 @@ static uint64_t read_back(const struct buffer *buffer, unsigned char *there)
 /* Kinds that were added have their share together, and the largest of them makes room. */
 static void the_largest_of_a_pool_makes_room(void **state)
 {
-	enum { SHARE_OF_ALL = SIZE / 8 };
+	enum { SHARE_OF_ALL = SIZE / 8, LAST = HMB_MAX_KINDS - 1 };
 	struct hmb *hmb = buffer_new((struct hmb_config){
 		.size = SIZE, .nr_kinds = 1, .max_path = 8, .kinds[0] = {.time_shift = 6}});
 	const struct hmb_kind_config config = {
@@ -90,13 +90,13 @@ static void the_largest_of_a_pool_makes_room(void **state)
 	for (unsigned k = 0; k < 3; k++)
 		streams[k] = stream_start(1, k, 0);
 	assert_int_equal(hmb_add_kind(hmb, &config), 1);
-	assert_int_equal(hmb_add_kind(hmb, &config), 2);
+	assert_int_equal(hmb_add_last_kind(hmb, &config), LAST);
 	for (uint64_t i = 0; i < 1000000; i++) {
 		/* The second one gets a sixteenth of what the first one gets. */
-		const unsigned kind = i % 2 ? 0 : i % 32 ? 1 : 2;
+		const unsigned which = i % 2 ? 0 : i % 32 ? 1 : 2;
 		const struct hmb_sample sample = {
-			.kind = kind,
-			.level = stream_next(&streams[kind]),
+			.kind = which == 2 ? LAST : which,
+			.level = stream_next(&streams[which]),
 			.time = 1000000 + i * 5000,
 			.leaf = i % 7,
 			.path = &path,
@@ -105,14 +105,19 @@ static void the_largest_of_a_pool_makes_room(void **state)
 
 		hmb_put(hmb, &sample);
 	}
-	assert_true(hmb->kinds[1].bytes + hmb->kinds[2].bytes <=
+	assert_true(hmb->kinds[1].bytes + hmb->kinds[LAST].bytes <=
 	            SHARE_OF_ALL + (1U << hmb->arena.bin_shift));
 	assert_true(hmb->kinds[0].bytes > SIZE / 3);
 	assert_true(hmb_floor(hmb, 1) > hmb_floor(hmb, 0));
-	assert_true(hmb_floor(hmb, 1) >= hmb_floor(hmb, 2) + 2);
-	for (unsigned k = 0; k < 3; k++)
+	assert_true(hmb_floor(hmb, 1) >= hmb_floor(hmb, LAST) + 2);
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
 		assert_int_equal(hmb->ledger->taken[k],
 		                 hmb_stored(hmb, k) + hmb->ledger->reduced[k]);
+	for (unsigned k = 0; k < hmb->nr_kinds; k++)
+		hmb_clear(hmb, k);
+	assert_int_equal(hmb_used(hmb), 0);
+	assert_int_equal(hmb_add_kind(hmb, &config), 2);
+	assert_int_equal(hmb_add_last_kind(hmb, &config), LAST - 1);
 	buffer_free(hmb);
 }
 

@@ -69,6 +69,7 @@ static int setup(void **state)
 		.exact_fd = counted(TOTAL),
 	};
 	s->config = &w->config;
+	session_init_events(s, 1);
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
 	s->modules = module_table_new();

@@ -75,6 +75,7 @@ static int setup(void **state)
 	setup_sampler(w);
 	w->config.nr_events = NR_EVENTS;
 	s->config = &w->config;
+	session_init_events(s, NR_EVENTS);
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
 	s->cpu_events = w->cpu_events;

@@ -130,6 +130,7 @@ static int setup(void **state)
 		.seed = 1,
 	};
 	s->config = &w->config;
+	session_init_events(s, NR_EVENTS);
 	s->sampler = &w->sampler;
 	s->sampling.way = SAMPLER_LADDER;
 	s->cpu_events = w->cpu_events;

@@ -21,6 +21,7 @@ static void requests_are_read_as_written(void **state)
 	         .text = "cpu > 1: snapshot",
 	         .value = 1.25,
 	         .file = "/tmp/a-1.atr"},
+		{.command = CONTROL_MEMORY, .bytes = 104857600},
 	};
 	char packet[CONTROL_PACKET_MAX];
 	struct control_request read;
@@ -77,6 +78,9 @@ static void wrong_requests_are_refused(void **state)
 		"{\"v\":1,\"ctl\":\"mark\",\"text\":\"a\\nb\"}",
 		"{\"v\":1,\"ctl\":\"mark\",\"text\":\"\xff\"}",
 		"{\"v\":1,\"ctl\":\"pause\",\"recording\":1}",
+		"{\"v\":1,\"ctl\":\"memory\"}",
+		"{\"v\":1,\"ctl\":\"memory\",\"bytes\":-1}",
+		"{\"v\":1,\"ctl\":\"memory\",\"bytes\":1e30}",
 		"{\"v\":1,\"ctl\":\"resume\",\"seconds\":0}",
 		"{\"v\":1,\"ctl\":\"resume\",\"seconds\":-1}",
 		"{\"v\":1,\"ctl\":\"resume\",\"seconds\":NaN}",

@@ -700,7 +700,6 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		CHECKED(EVENTS, event, floor, NR_LEVELS + 1, "events make no sense"),
 		CHECKED(EVENTS, event, initial_shift, NR_LEVELS, "events make no sense"),
 		CHECKED(EVENTS, event, unit, TRACE_CALLS, "events make no sense"),
-		SECOND(EVENTS, event, unit, TRACE_CALLS, "events make no sense"),
 		{TRACE_STRINGS, 0, 1, "strings make no sense"},
 		CHECKED(RUN, run, bin_shift, 8, "impossible size"),
 		CHECKED(RUN, run, bin_shift, 25, "impossible size"),

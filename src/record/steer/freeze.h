@@ -5,11 +5,12 @@
  * A guardian, a side process, lets it go on if the recorder dies meanwhile. What somebody else has
  * frozen or stopped before is left alone.
  */
-#ifndef RECORD_FREEZE_H
-#define RECORD_FREEZE_H
+#ifndef RECORD_STEER_FREEZE_H
+#define RECORD_STEER_FREEZE_H
 
 #include "base/side_process.h"
 #include "perf/machine/cgroup.h"
+#include "record/steer/control.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,15 +34,16 @@ struct freeze {
 	struct side_process guardian;
 };
 
-/* Both return NULL, or why it is impossible, in a line. */
+#define FREEZE_NO_MEMORY "there is not enough memory for a list of its processes"
 
-/* Freezes a cgroup. */
-const char *freeze_cgroup(struct freeze *freeze, const struct cgroup *cgroup);
+/* Freezes a cgroup, or says why it is impossible. */
+struct refusal freeze_cgroup(struct freeze *freeze, const struct cgroup *cgroup);
 /*
  * Stops these processes and all that descend from them, but neither this process nor `except`, nor
- * what descends from this process alone.
+ * what descends from this process alone. If it is impossible none is stopped.
  */
-const char *freeze_tree(struct freeze *freeze, const pid_t *roots, size_t nr_roots, pid_t except);
+struct refusal freeze_tree(struct freeze *freeze, const pid_t *roots, size_t nr_roots,
+                           pid_t except);
 /* Lets it go on. */
 void freeze_end(struct freeze *freeze);
 

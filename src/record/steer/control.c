@@ -1,4 +1,4 @@
-#include "record/control.h"
+#include "record/steer/control.h"
 
 #include <errno.h>
 #include <stdio.h>

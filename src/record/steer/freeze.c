@@ -1,4 +1,4 @@
-#include "record/freeze.h"
+#include "record/steer/freeze.h"
 
 #include "base/array.h"
 #include "base/text_file.h"
@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 100 /* for tasks of a cgroup that are in the kernel */
-#define MAX_ROUNDS  100 /* for processes that fork faster than they are found */
+#define NO_GUARDIAN "no process can be started that would let it go on"
+
+#define MAX_ROUNDS 100 /* for processes that fork faster than they are found */
 
 /* --- letting it go on ------------------------------------------------------------------------- */
 
@@ -111,27 +113,27 @@ static void await_frozen(const struct cgroup *cgroup)
 		close(events.fd);
 }
 
-const char *freeze_cgroup(struct freeze *freeze, const struct cgroup *cgroup)
+struct refusal freeze_cgroup(struct freeze *freeze, const struct cgroup *cgroup)
 {
 	char before = '0';
 
 	*freeze = (struct freeze){.cgroup_fd = open_file(cgroup, "cgroup.freeze", O_RDWR)};
 	if (freeze->cgroup_fd < 0)
-		return "its cgroup cannot be frozen";
+		return REFUSED(EPERM, "its cgroup cannot be frozen");
 	if (pread(freeze->cgroup_fd, &before, 1, 0) == 1 && before == '1') {
 		release(freeze);
-		return "somebody else has frozen its cgroup";
+		return REFUSED(EBUSY, "somebody else has frozen its cgroup");
 	}
 	if (!start_guardian(freeze)) {
 		release(freeze);
-		return "no process can be started that would let it go on";
+		return REFUSED(EAGAIN, NO_GUARDIAN);
 	}
 	if (pwrite(freeze->cgroup_fd, "1", 1, 0) != 1) {
 		freeze_end(freeze);
-		return "its cgroup cannot be frozen";
+		return REFUSED(EPERM, "its cgroup cannot be frozen");
 	}
 	await_frozen(cgroup);
-	return NULL;
+	return NOT_REFUSED;
 }
 
 /* --- a tree of processes ---------------------------------------------------------------------- */
@@ -194,8 +196,8 @@ static bool stop_process(struct freeze *freeze, pid_t pid, uint64_t start)
 }
 
 /* Adds a process if it is a root or its parent belongs to the tree, and stops it. */
-static const char *look_at(struct freeze *freeze, struct tree *tree, pid_t pid, bool root,
-                           unsigned *found)
+static struct refusal look_at(struct freeze *freeze, struct tree *tree, pid_t pid, bool root,
+                              unsigned *found)
 {
 	uint64_t start;
 	pid_t parent;
@@ -204,68 +206,72 @@ static const char *look_at(struct freeze *freeze, struct tree *tree, pid_t pid, 
 	if (pid == getpid() || pid == tree->except ||
 	    (!root && (has(tree, pid) || !read_process(pid, &state, &parent, &start) ||
 	               parent == getpid() || !has(tree, parent))))
-		return NULL;
+		return NOT_REFUSED;
 	if (root && !read_process(pid, &state, &parent, &start))
-		return NULL;
+		return NOT_REFUSED;
 	if (!add(tree, pid))
-		return "there is not enough memory for a list of its processes";
+		return REFUSED(ENOMEM, FREEZE_NO_MEMORY);
 	if (!is_stoppable(state))
-		return NULL;
+		return NOT_REFUSED;
 	++*found;
-	return stop_process(freeze, pid, start) ? NULL : "not all of its processes may be stopped";
+	return stop_process(freeze, pid, start)
+	               ? NOT_REFUSED
+	               : REFUSED(EPERM, "not all of its processes may be stopped");
 }
 
-static const char *look_at_all(struct freeze *freeze, struct tree *tree, unsigned *found)
+static struct refusal look_at_all(struct freeze *freeze, struct tree *tree, unsigned *found)
 {
 	DIR *processes = process_all();
-	const char *why = NULL;
+	struct refusal refusal = NOT_REFUSED;
 	pid_t pid;
 
 	if (!processes)
-		return "/proc cannot be read";
-	while (!why && (pid = process_next(processes)))
-		why = look_at(freeze, tree, pid, false, found);
+		return REFUSED(ENOENT, "/proc cannot be read");
+	while (!refusal.why && (pid = process_next(processes)))
+		refusal = look_at(freeze, tree, pid, false, found);
 	closedir(processes);
-	return why;
+	return refusal;
 }
 
-static const char *stop_tree(struct freeze *freeze, struct tree *tree, const pid_t *roots,
-                             size_t nr_roots)
+static struct refusal stop_tree(struct freeze *freeze, struct tree *tree, const pid_t *roots,
+                                size_t nr_roots)
 {
-	const char *why = NULL;
+	struct refusal refusal = NOT_REFUSED;
 	unsigned found = 0;
 
-	for (size_t i = 0; !why && i < nr_roots; i++)
-		why = look_at(freeze, tree, roots[i], true, &found);
-	if (!why && !tree->nr)
-		return "it has ended";
+	for (size_t i = 0; !refusal.why && i < nr_roots; i++)
+		refusal = look_at(freeze, tree, roots[i], true, &found);
+	if (!refusal.why && !tree->nr)
+		return REFUSED(ESRCH, "it has ended");
 	found = 1;
-	for (unsigned i = 0; !why && found && i < MAX_ROUNDS; i++) {
+	for (unsigned i = 0; !refusal.why && found && i < MAX_ROUNDS; i++) {
 		found = 0;
-		why = look_at_all(freeze, tree, &found);
+		refusal = look_at_all(freeze, tree, &found);
 	}
-	return why ?: found ? "it starts processes faster than they can be stopped" : NULL;
+	if (!refusal.why && found)
+		return REFUSED(EAGAIN, "it starts processes faster than they can be stopped");
+	return refusal;
 }
 
-const char *freeze_tree(struct freeze *freeze, const pid_t *roots, size_t nr_roots, pid_t except)
+struct refusal freeze_tree(struct freeze *freeze, const pid_t *roots, size_t nr_roots, pid_t except)
 {
 	struct tree tree = {.except = except};
-	const char *why;
+	struct refusal refusal;
 
 	*freeze = (struct freeze){.cgroup_fd = -1};
 	freeze->list = mmap(NULL, sizeof(*freeze->list), PROT_READ | PROT_WRITE,
 	                    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (freeze->list == MAP_FAILED) {
 		freeze->list = NULL;
-		return "there is not enough memory for a list of its processes";
+		return REFUSED(ENOMEM, FREEZE_NO_MEMORY);
 	}
 	if (!start_guardian(freeze)) {
 		release(freeze);
-		return "no process can be started that would let it go on";
+		return REFUSED(EAGAIN, NO_GUARDIAN);
 	}
-	why = stop_tree(freeze, &tree, roots, nr_roots);
+	refusal = stop_tree(freeze, &tree, roots, nr_roots);
 	free(tree.pids);
-	if (why)
+	if (refusal.why)
 		freeze_end(freeze);
-	return why;
+	return refusal;
 }

@@ -3,15 +3,25 @@
  * answers. It never waits for a client: one that does not read its answer is closed. Of more than
  * CONTROL_MAX_CLIENTS the one that has been silent for the longest time is closed.
  */
-#ifndef RECORD_CONTROL_H
-#define RECORD_CONTROL_H
+#ifndef RECORD_STEER_CONTROL_H
+#define RECORD_STEER_CONTROL_H
 
 #include "trace/live/control_packet.h"
 #include "trace/live/control_socket.h"
 
+#include <errno.h>
 #include <stdint.h>
 
 #define CONTROL_MAX_CLIENTS 8
+
+/* Why a command to a recorder is refused. */
+struct refusal {
+	const char *why; /* one line for the user, with a way out; NULL: it was not refused */
+	int err;         /* an errno for the trace */
+};
+
+#define NOT_REFUSED   ((struct refusal){0})
+#define REFUSED(e, w) ((struct refusal){.why = (w), .err = (e)})
 
 struct control_client {
 	int fd; /* -1: this place is free */

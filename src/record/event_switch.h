@@ -1,0 +1,20 @@
+/*
+ * Other events while a recording runs. An event that was switched off stays open, so that it can
+ * be switched on again at once; its kind in buffer and trace stays as well. The trace has a gap for
+ * the time in which an event did not sample, from the start for one that was added later.
+ */
+#ifndef RECORD_EVENT_SWITCH_H
+#define RECORD_EVENT_SWITCH_H
+
+#include "record/steer/control.h"
+#include "trace/live/control_packet.h"
+
+struct session;
+
+/*
+ * Switches events on and off, by their names as in -e, parted by commas. If it is refused all
+ * events sample as before.
+ */
+struct refusal event_switch(struct session *session, enum control_change change, const char *names);
+
+#endif
