@@ -132,6 +132,11 @@ static void put_head(FILE *to, const struct fold *fold, const char *name,
 			&warning,
 			"samples are not spread evenly over the iteration: its steps keep "
 			"time with the sampling period, and shares may be wrong");
+	if (fold->folded < fold->seen / 2)
+		report_warning_text(
+			&warning,
+			"less than half of the iterations are alike and about as long as "
+			"most: another loop of adaptrace report --iterations may tell more");
 	text_quantity(median, (double)fold->processes[0].median, TRACE_NS);
 	fprintf(to,
 	        "\n%sone iteration of loop %" PRIu32 " (%s)%s: %" PRIu64 " of %" PRIu64
