@@ -78,7 +78,7 @@ static void draw_line(char line[LINE_SIZE], const double *values, unsigned nr, d
 static void put_function(struct table *table, const struct fold *fold,
                          const struct fold_function *function, const char *name)
 {
-	double values[FOLD_MOST_BINS], most = 0;
+	double values[FOLD_MOST_BINS] = {0}, most = 0;
 	unsigned at_least = 0, at_most = 0;
 	char line[LINE_SIZE];
 
@@ -170,7 +170,7 @@ static void put_functions(FILE *to, const struct fold *fold, const struct report
 static void put_counter(struct table *table, const struct fold *fold, const char *name,
                         const struct fold_rate *rates)
 {
-	double values[FOLD_MOST_BINS], least = INFINITY, most = 0, sum = 0;
+	double values[FOLD_MOST_BINS] = {0}, least = INFINITY, most = 0, sum = 0;
 	char line[LINE_SIZE];
 
 	for (unsigned i = 0; i < fold->nr_bins; i++) {
