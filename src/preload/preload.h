@@ -146,20 +146,21 @@ struct thread {
 	struct comm *comm;
 	uint64_t made;  /* the head word of the record that is being made, as far as it is */
 	uintptr_t site; /* its return address; 0: it has none */
-	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of it */
 
 	struct ring_sum *sums; /* its rows */
 	uint32_t random;
-	uint32_t max_sums;        /* rows at most */
-	unsigned char status[64]; /* for programs that ignore it */
-	void *scratch;            /* see thread_scratch() */
+	uint32_t max_sums; /* rows at most */
+	void *scratch;     /* see thread_scratch() */
 	size_t scratch_size;
+	uint64_t in_vain;    /* the ring's tail + 1 after a wait that brought no room */
+	uint32_t nr_refused; /* calls that found no ring */
+	bool loss_counted;   /* a record of the call that is being written was lost */
+	bool ended;          /* destructors that run later find nothing */
+	uint8_t turns;       /* that its destructor had */
+
+	_Alignas(64) uint64_t parts[RING_MAX_PARTS * RING_MAX_PART]; /* of the record */
+	unsigned char status[64];   /* for programs that ignore it */
 	uintptr_t stack, stack_end; /* its own; those of fibers and signals are elsewhere */
-	uint64_t in_vain;           /* the ring's tail + 1 after a wait that brought no room */
-	bool loss_counted;          /* a record of the call that is being written was lost */
-	bool ended;                 /* destructors that run later find nothing */
-	uint32_t nr_refused;        /* calls that found no ring */
-	uint8_t turns;              /* that its destructor had */
 };
 
 extern __thread struct thread this_thread __attribute__((tls_model("initial-exec")));

@@ -125,8 +125,10 @@ char **calls_socket_environment(const struct calls_socket *s, char **environment
 	text += print_preload(text, variable, already, path) + 1;
 	variables[kept++] = text;
 	text += sprintf(text, RING_VARIABLE "=%s:%s", s->name, s->key) + 1;
-	if (s->openmp)
-		variables[kept++] = strcpy(text, RING_OPENMP_VARIABLE "=1");
+	if (s->openmp) {
+		variables[kept++] = text;
+		sprintf(text, RING_OPENMP_VARIABLE "=1");
+	}
 	variables[kept] = NULL;
 	return variables;
 }
