@@ -6,27 +6,24 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_ANCESTORS 1000
 
 /* The recorder that is looked for: by a PID, or by its trace. */
 struct wanted {
 	pid_t pid;  /* 0: none */
 	char *path; /* absolute; NULL: any */
-	whom_match_fn *is_of;
 };
-
-static bool is_of(pid_t pid, const struct image_entry *entry)
-{
-	return entry->recorder == pid || entry->target == pid;
-}
 
 static bool is_wanted(const struct image_entry *entry, const struct wanted *wanted)
 {
 	if (entry->holder != SHM_IMAGE_RECORDER || !entry->trace_path)
 		return false;
 	if (wanted->pid)
-		return wanted->is_of(wanted->pid, entry);
+		return entry->recorder == wanted->pid || entry->target == wanted->pid;
 	return !wanted->path || !strcmp(entry->trace_path, wanted->path);
 }
 
@@ -77,47 +74,62 @@ static int take(struct whom *recorder, const struct image_entry *entry)
 	return recorder->image_file && recorder->trace_path ? 0 : -ENOMEM;
 }
 
-/* Frees the list, which is empty where it could not be made. */
-static int find(struct whom *recorder, const char *whom, whom_match_fn *match,
-                struct image_list *list)
+static pid_t parent_of(pid_t pid)
 {
-	struct wanted wanted = {.pid = whom ? read_pid(whom) : 0, .is_of = match};
-	const struct image_entry *found = NULL;
-	int err = -ENOENT;
-	unsigned nr;
+	char path[64], line[1024], *end;
+	int parent = 0;
+	FILE *file;
 
-	wanted.path = wanted.pid ? NULL : shm_image_absolute(whom ? whom : DEFAULT_TRACE);
-	nr = look_for(list, &wanted, &found);
-	if (!nr && !whom) {
-		free(wanted.path);
-		wanted.path = NULL;
-		nr = look_for(list, &wanted, &found);
-	}
-	if (nr == 1)
-		err = take(recorder, found);
-	else
-		say_none(whom, nr);
-	image_list_free(list);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	/* The name may hold anything, so that its last parenthesis counts. */
+	end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	if (!end || sscanf(end, ") %*c %d", &parent) != 1)
+		parent = 0;
+	fclose(file);
+	return parent;
+}
+
+/* Looks for the process, then for its nearest ancestor that is a recorder or recorded. */
+static unsigned look_for_pid(const struct image_list *list, pid_t pid,
+                             const struct image_entry **found)
+{
+	unsigned nr = 0;
+
+	for (int i = 0; !nr && i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid))
+		nr = look_for(list, &(struct wanted){.pid = pid}, found);
+	return nr;
+}
+
+static unsigned look_for_trace(const struct image_list *list, const char *whom,
+                               const struct image_entry **found)
+{
+	struct wanted wanted = {.path = shm_image_absolute(whom ? whom : DEFAULT_TRACE)};
+	unsigned nr = wanted.path ? look_for(list, &wanted, found) : 0;
+
 	free(wanted.path);
-	return err;
+	return !nr && !whom ? look_for(list, &(struct wanted){0}, found) : nr;
 }
 
 int whom_find(struct whom *recorder, const char *whom)
 {
+	const pid_t pid = whom ? read_pid(whom) : 0;
+	const struct image_entry *found = NULL;
 	struct image_list list = {0};
+	int err = -ENOENT;
+	unsigned nr;
 
 	*recorder = (struct whom){0};
 	image_list_make_all(&list);
-	return find(recorder, whom, is_of, &list);
-}
-
-int whom_find_own(struct whom *recorder, const char *whom, whom_match_fn *match)
-{
-	struct image_list list = {0};
-
-	*recorder = (struct whom){0};
-	image_list_make(&list);
-	return find(recorder, whom, match, &list);
+	nr = pid ? look_for_pid(&list, pid, &found) : look_for_trace(&list, whom, &found);
+	if (nr == 1)
+		err = take(recorder, found);
+	else
+		say_none(whom, nr);
+	image_list_free(&list);
+	return err;
 }
 
 void whom_free(struct whom *recorder)

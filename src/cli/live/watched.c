@@ -3,9 +3,9 @@
 #include "base/clock.h"
 #include "base/frame.h"
 #include "cli/bounds.h"
+#include "cli/ctl/whom.h"
 #include "cli/image_trace.h"
 #include "cli/open_trace.h"
-#include "cli/live/recorder.h"
 #include "cli/say.h"
 #include "output/profile/profile.h"
 
@@ -19,17 +19,19 @@
 
 static bool open_live(struct watched *watched, const char *whom)
 {
-	struct recorder recorder;
+	struct whom recorder;
 
-	if (recorder_find(&recorder, whom))
+	if (whom_find(&recorder, whom)) {
+		whom_free(&recorder);
 		return false;
+	}
 	watched->path = strdup(recorder.trace_path);
-	watched->live = live_trace_open(recorder.trace_path);
+	watched->live = live_trace_open_image(recorder.image_file);
 	watched->naming = live_naming_new();
 	if (!watched->live || !watched->path || !watched->naming)
 		say("cannot read what the recorder of '%s' holds: %s", recorder.trace_path,
 		    strerror(errno));
-	recorder_free(&recorder);
+	whom_free(&recorder);
 	return watched->live && watched->path && watched->naming;
 }
 

@@ -16,7 +16,7 @@ struct watched {
 };
 
 /*
- * Opens the recording that `whom` names, see recorder_find(), or else the trace in that file. False
+ * Opens the recording that `whom` names, see whom_find(), or else the trace in that file. False
  * after reporting why not.
  */
 bool watched_open(struct watched *watched, const char *whom);

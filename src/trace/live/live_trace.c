@@ -50,7 +50,9 @@ static int make_memory(struct live_trace *live)
 	return 0;
 }
 
-struct live_trace *live_trace_open(const char *trace_path)
+typedef int watch_fn(struct shm_image *image, const char *name);
+
+static struct live_trace *open_by(watch_fn *watch, const char *name)
 {
 	struct live_trace *live = calloc(1, sizeof(*live));
 	int err = -ENOMEM;
@@ -62,7 +64,7 @@ struct live_trace *live_trace_open(const char *trace_path)
 	if (!live->to)
 		goto out;
 	live->to->image.fd = -1;
-	err = shm_image_watch(&live->from.image, trace_path);
+	err = watch(&live->from.image, name);
 	if (!err)
 		err = tables_copy_init(live->to, &live->from);
 	if (!err)
@@ -73,6 +75,16 @@ out:
 	live_trace_close(live);
 	errno = -err;
 	return NULL;
+}
+
+struct live_trace *live_trace_open(const char *trace_path)
+{
+	return open_by(shm_image_watch, trace_path);
+}
+
+struct live_trace *live_trace_open_image(const char *file)
+{
+	return open_by(shm_image_watch_file, file);
 }
 
 void live_trace_close(struct live_trace *live)

@@ -16,6 +16,8 @@ struct live_trace;
  * live_trace_update(). NULL with errno, as tables_snapshot().
  */
 struct live_trace *live_trace_open(const char *trace_path);
+/* The same by the name of its image's file. */
+struct live_trace *live_trace_open_image(const char *file);
 void live_trace_close(struct live_trace *live);
 
 enum live_state {

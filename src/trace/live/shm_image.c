@@ -403,9 +403,20 @@ int shm_image_open(struct shm_image *image, const char *trace_path)
 
 int shm_image_watch(struct shm_image *image, const char *trace_path)
 {
+	char *name = image_name(trace_path, "");
+	int err = name ? shm_image_watch_file(image, name) : -ENOMEM;
+
+	if (!name)
+		*image = (struct shm_image){.fd = -1};
+	free(name);
+	return err;
+}
+
+int shm_image_watch_file(struct shm_image *image, const char *name)
+{
 	int err;
 
-	*image = (struct shm_image){.fd = -1, .name = image_name(trace_path, "")};
+	*image = (struct shm_image){.fd = -1, .name = strdup(name)};
 	if (!image->name)
 		return -ENOMEM;
 	image->fd = living_open(image->name);

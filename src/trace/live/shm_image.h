@@ -82,6 +82,8 @@ int shm_image_peek(const char *name, enum shm_image_holder *holder);
  * work, -EACCES as above, -errno.
  */
 int shm_image_watch(struct shm_image *image, const char *trace_path);
+/* The same by the file's name, which for root may be another user's. */
+int shm_image_watch_file(struct shm_image *image, const char *name);
 
 /* Whether the recorder of a watched file is still at work; named: the file still has its name. */
 bool shm_image_is_alive(const struct shm_image *image, bool *named);
