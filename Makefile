@@ -91,15 +91,21 @@ $(foreach folder,$(FOLDERS),$(eval $(call archive,$(folder))))
 ARCHIVES := $(FOLDERS:%=$(BUILD)/%.a)
 
 # Runs inside targets: links with nothing of MPI, and shows nothing but what it stands before.
-$(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o)
+INSIDE := $(BUILD)/inside/hmb/period.o $(BUILD)/inside/hmb/segment.o
+$(BUILD)/libadaptrace-mpi.so: $(PRELOAD:%.c=$(BUILD)/%.o) $(INSIDE)
 	$(CC) $(CFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-z,defs -Wl,-soname,libadaptrace-mpi.so \
 		-o $@ $^ -pthread -ldl
 
 # Programs of other C libraries load it, too, and do not have what fortified code calls.
+COMPILE_INSIDE = $(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
+		-fvisibility=hidden $(CPPFLAGS) $(CFLAGS) -U_FORTIFY_SOURCE -fPIC -c -o $@ $<
 $(BUILD)/src/preload/%.o: src/preload/%.c
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(OPT) $(WARN) -D_GNU_SOURCE -Isrc -Iinclude -MMD -MP \
-		-fvisibility=hidden $(CPPFLAGS) $(CFLAGS) -U_FORTIFY_SOURCE -fPIC -c -o $@ $<
+	$(COMPILE_INSIDE)
+
+$(BUILD)/inside/%.o: src/%.c
+	@mkdir -p $(@D)
+	$(COMPILE_INSIDE)
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -135,8 +141,8 @@ $(foreach folder,$(patsubst LINKED_%,%,$(filter LINKED_%,$(.VARIABLES))),$(eval 
 
 # What runs inside targets, looked at from outside.
 PRELOAD_TESTS := $(patsubst test/%.c,$(BUILD)/%,$(wildcard test/unit/preload/*.c))
-$(PRELOAD_TESTS): $(PRELOAD:%.c=$(BUILD)/%.o)
-$(PRELOAD_TESTS): LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o)
+$(PRELOAD_TESTS): $(PRELOAD:%.c=$(BUILD)/%.o) $(INSIDE)
+$(PRELOAD_TESTS): LDLIBS += $(PRELOAD:%.c=$(BUILD)/%.o) $(INSIDE)
 
 # Its own answers instead of the kernel's.
 ATTACH_WRAPS := session_open_sampler sampler_close tasks_add_running

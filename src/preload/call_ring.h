@@ -44,6 +44,13 @@
  *
  *     RING_REQUESTS  head word | last request posted | last request done
  *
+ * Of iterations of a loop some are kept, if the recorder wants that: see scale.h. While one is
+ * written, head stays, and `pending` is where it would be. Each one that ends is told of:
+ *
+ *     RING_ITERATION head word: level and kind, flags, calls | ticks at its begin | at its end |
+ *                    number of the phase, and above bit 32 the ordinal | ticks from which
+ *                    the gap of the next record counts
+ *
  * Every call is also added to the sums of its thread, whether it is recorded, lost in a full ring,
  * or not wanted. A row of the sums is for the calls of one region, made at one place,
  * that exchanged messages with one peer, or with none. Rows are never removed while the thread
@@ -134,12 +141,18 @@ enum ring_record {
 	RING_PARALLEL,
 	RING_CALL_AT,
 	RING_SITE,
+	RING_ITERATION,
 };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
 
 /* Flags in the head word of a call. */
 #define RING_CONTINUED 0x80 /* CALL_CONTINUED; the other bits are the depth */
+
+/* Flags of an iteration. Its parts are the kind, and above bit 6 the level. */
+#define RING_ITERATION_STORED  1 /* its calls were written */
+#define RING_ITERATION_SLOW    2
+#define RING_ITERATION_DROPPED 4 /* the thread went back: its calls are not there */
 
 /* Flags of a region and of a communicator. */
 #define RING_REGION_MARKER 1
@@ -224,6 +237,7 @@ struct ring_ends {
 	/* From the recorder: the shift and, above it, the level of the moments of which all calls
 	 * are recorded; 0: all times are read. */
 	uint32_t thin;
+	uint64_t pending; /* head after the records of an iteration that has not ended */
 	_Alignas(64) uint64_t tail;
 };
 
@@ -243,6 +257,7 @@ struct ring_process {
 	                       2^64: it may be in a time namespace */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
+	uint64_t keep;      /* iterations of each kind at least; 0: all */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
 	/*
 	 * Records are wanted of calls with this ring_moment_level() or a higher one; 0: of all.

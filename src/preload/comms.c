@@ -22,6 +22,7 @@ static struct {
 	struct comm *free;
 	uint32_t nr;
 	uintptr_t job; /* a group */
+	size_t widest; /* members of a communicator at most */
 } comms;
 
 uint32_t comm_generation;
@@ -180,6 +181,17 @@ static bool is_job(const struct comm *comm)
 	return comm->handle == abi.comm_world && comms.job;
 }
 
+/* Programs make their widest communicators first, so that few numbers are remembered. */
+static void note_width(uint32_t number, size_t members)
+{
+	if (number >= 64 || members < comms.widest)
+		return;
+	if (members > comms.widest)
+		process.wide_comms = 0;
+	comms.widest = members;
+	process.wide_comms |= UINT64_C(1) << number;
+}
+
 static void define(struct comm *comm, const struct members *members)
 {
 	bool world = is_job(comm), self = comm->handle == abi.comm_self;
@@ -194,6 +206,7 @@ static void define(struct comm *comm, const struct members *members)
 	if (comms.nr + 1 >= RING_MAX_COMMS || !process_define(words, 4))
 		return;
 	comms.nr++;
+	note_width(comms.nr, members->nr_local);
 	if (world || define_members(comms.nr, members))
 		comm->number = comms.nr;
 }
@@ -363,5 +376,6 @@ void comm_start(uintptr_t job)
 void comm_forked(void)
 {
 	memset(&comms, 0, sizeof(comms));
+	process.wide_comms = 0;
 	comm_generation++;
 }

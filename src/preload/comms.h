@@ -51,6 +51,11 @@ static inline uint32_t comm_number(struct thread *thread, uint64_t handle)
 struct comm *comm_create(uint64_t handle, uint64_t seed);
 /* Removes a communicator that is freed. */
 void comm_forget(uint64_t handle);
+/* Tells whether no communicator has more members: all processes take part in its collectives. */
+static inline bool comm_is_wide(uint32_t number)
+{
+	return number < 64 && process.wide_comms >> number & 1;
+}
 /* Returns the number of a file that the communicator's members open together; 0: it has none. */
 uint32_t comm_open_file(struct comm *comm, const char *name);
 /* Reads the numbers of neighbours that the topology gives this process. */

@@ -3,6 +3,7 @@
 #include "preload/omp_regions.h"
 #include "preload/region_names.h"
 #include "preload/requests.h"
+#include "preload/scale.h"
 #include "preload/sites.h"
 
 #include <errno.h>
@@ -248,6 +249,7 @@ static void thread_ended(void *arg)
 	    !pthread_setspecific(process.key, thread))
 		return;
 	thread->inside = INSIDE_OWN;
+	scale_end(thread);
 	thread_stop(thread);
 	if (thread->ring)
 		__atomic_store_n(&thread->ring->state, RING_ENDED, __ATOMIC_RELEASE);

@@ -53,6 +53,8 @@ struct process {
 	unsigned nr_sessions;
 	uintptr_t session, session_group; /* that tells what the job is, and its group; 0: none */
 	uint64_t next_request;
+	uint64_t wide_comms;  /* a bit for each number below 64 of a communicator with the most
+	                         members */
 	pthread_mutex_t lock; /* definitions, communicators, rings being taken */
 	pthread_key_t key;    /* its destructor gives the ring of an ending thread back */
 	bool have_key;
@@ -119,6 +121,7 @@ bool process_define_name(enum ring_record record, uint32_t number, const uint64_
 struct comm;
 
 struct known_calls;
+struct scale;
 
 /* The members that every call needs come first. */
 struct thread {
@@ -136,9 +139,12 @@ struct thread {
 	bool skipped;     /* the recorder does not know the last requests */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint32_t comm_generation;
-	uint64_t last;   /* ticks, the leave of the last record */
-	uint32_t weight; /* of the call being written; 0: its time was not read */
-	bool in_moment;  /* all times are read now: see thread_thins() */
+	uint64_t last;       /* ticks, the leave of the last record */
+	uint32_t weight;     /* of the call being written; 0: its time was not read */
+	bool in_moment;      /* all times are read now: see thread_thins() */
+	uint64_t *published; /* where head is told: the ring's head, or its pending one */
+	struct scale *scale; /* NULL: all iterations are kept */
+	uint64_t told_head;  /* head after the last record that told of a slot */
 
 	struct known_calls *known;     /* with a ring */
 	struct call_requests requests; /* with the record that is being made */

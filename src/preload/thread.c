@@ -1,4 +1,4 @@
-#include "preload/write.h"
+#include "preload/scale.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -47,6 +47,7 @@ static bool take_ring(struct thread *thread, unsigned number)
 	thread->sums[0] = (struct ring_sum){.region = UINT32_MAX, .peer = CALL_NO_PEER};
 	ring->nr_sums = 1;
 	ring->tid = (uint32_t)syscall(SYS_gettid);
+	scale_start(thread);
 	__atomic_store_n(&ring->state, RING_USED, __ATOMIC_RELEASE);
 	return true;
 }
@@ -124,6 +125,7 @@ void thread_stop(struct thread *thread)
 	if (thread->known)
 		munmap(thread->known, sizeof(*thread->known));
 	thread->known = NULL;
+	scale_stop(thread);
 }
 
 void *thread_scratch(struct thread *thread, size_t size)

@@ -121,6 +121,7 @@ static void become_known(const struct thread *thread, struct known_call *known)
 	known->head = thread->made;
 	known->site = thread->site;
 	known->told = false;
+	known->event = 0;
 	memset(known->parts, 0, FEW_WORDS * sizeof(*known->parts));
 	memcpy(known->parts, thread->parts, thread_part_words(thread) * sizeof(*known->parts));
 	known->nr_steps = thread_has_value(thread) ? 0 : (uint8_t)sums_find(thread, known->steps);
@@ -218,7 +219,18 @@ static bool write_in_slot(struct thread *thread, unsigned slot, uint64_t enter, 
 	if (!write_whole(thread, slot, enter, leave))
 		return false;
 	known->told = slot;
+	known->told_head = thread->told_head = thread->head;
 	return true;
+}
+
+void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr)
+{
+	uint64_t *to = reserve(thread, nr);
+
+	if (!to)
+		return;
+	memcpy(to, words, nr * sizeof(*words));
+	publish(thread, nr, thread->last);
 }
 
 /*

@@ -16,6 +16,8 @@ struct known_call {
 	uint32_t used;      /* calls of the thread when it came last, modulo 2^32 */
 	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
 	bool told;          /* the recorder knows it, too */
+	uint16_t event;     /* of scale.h; 0: not known */
+	uint64_t told_head; /* head after the record that told of it */
 	uint8_t nr_steps;   /* 0: its sums need sums_add() */
 	uint64_t parts[RING_SLOT_WORDS];
 	struct sum_step steps[RING_SLOT_PARTS + 1];
@@ -100,7 +102,7 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 	thread->last = leave;
 	thread->head = head;
 	/* Pairs with the recorder's acquire: it sees the words. */
-	__atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
+	__atomic_store_n(thread->published, head, __ATOMIC_RELEASE);
 }
 
 /*
@@ -114,6 +116,15 @@ RARE void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash,
 RARE void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,
                             uint64_t seen);
 
+/* Writes a record as it is, or counts it as lost. */
+void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr);
+
+/*
+ * Takes the call whose record is being made as an event of a loop, after which those of the last
+ * iteration may be dropped. known: the slot that the call may have.
+ */
+RARE void scale_call(struct thread *thread, struct known_call *known, uint64_t enter);
+
 /*
  * Adds the record that was prepared to the sums and, where it is wanted, writes it or counts it as
  * lost. One whose time was not read, as the thread's weight says, is never wanted.
@@ -123,8 +134,11 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	uint64_t hash = thread_hash_record(thread);
 	size_t slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
 	struct known_call *known = &thread->known->slots[slot];
-	uint64_t gap = enter - thread->last, duration = leave - enter;
+	uint64_t gap, duration = leave - enter;
 
+	if (unlikely(thread->scale != NULL) && !thread->idle)
+		scale_call(thread, known, enter);
+	gap = enter - thread->last;
 	if (unlikely(!known->nr_steps || !is_known(known, thread)) ||
 	    (wanted && unlikely(thread->skipped || !ring_fits_again(gap, duration) ||
 	                        thread->head >= thread->look || !known->told))) {

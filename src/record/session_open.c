@@ -202,6 +202,7 @@ static int begin_calls(struct session *s)
 		.policy = s->config->calls.policy,
 		.patience = s->config->calls.patience,
 		.polls = s->config->calls.polls,
+		.keep = s->config->calls.keep,
 		.share = s->hmb->kinds[kind].config.share,
 	};
 

@@ -52,6 +52,8 @@ enum trace_section {
 	TRACE_CONDITIONS = 26, /* struct trace_condition, ascending by time; may be missing */
 	TRACE_CALL_SITES = 27, /* struct trace_call_site, each once; may be missing */
 	TRACE_OPENMP = 28,     /* struct trace_openmp, one for each key; may be missing */
+	TRACE_ITERATIONS = 29, /* struct trace_iterations, for each thread ascending by time; may be
+	                          missing */
 	NR_TRACE_SECTIONS
 };
 
@@ -373,6 +375,44 @@ struct trace_call_site {
 	uint32_t offset;
 };
 static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
+
+#define TRACE_ITERATIONS_NR 34 /* iterations of one entry */
+
+enum trace_iteration_flags {
+	TRACE_ITERATION_KIND = 63,   /* these bits are the kind */
+	TRACE_ITERATION_STORED = 64, /* all of its calls were stored */
+	TRACE_ITERATION_SLOW = 128,  /* of its kind about 255 in 256 are faster */
+};
+
+/*
+ * Iterations of a loop, one after the other, that a program's calls were found to form while it ran
+ * (record --scale-trace). A duration is m << e ns, with m in the lower 11 bits and e above.
+ */
+struct trace_iterations {
+	uint64_t begin; /* of the first one, ns */
+	uint32_t thread;
+	uint32_t phase;   /* of the thread: other numbers are other loops */
+	uint32_t ordinal; /* of the first one: how often the loop had begun an iteration */
+	uint32_t calls;   /* of all of them */
+	uint8_t level;    /* 0: an innermost loop */
+	uint8_t nr;
+	uint16_t durations[TRACE_ITERATIONS_NR];
+	uint8_t kinds[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
+};
+static_assert(sizeof(struct trace_iterations) == 128, "fixed by the format");
+
+/* The least duration that is coded like that is chosen by rounding down. */
+static inline uint64_t trace_duration_ns(uint16_t duration)
+{
+	return (uint64_t)(duration & 2047) << (duration >> 11);
+}
+
+static inline uint16_t trace_duration_of(uint64_t ns)
+{
+	unsigned e = ns < 2048 ? 0 : 53 - (unsigned)__builtin_clzll(ns);
+
+	return e > 31 ? UINT16_MAX : (uint16_t)(e << 11 | ns >> e);
+}
 
 /* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */
 struct trace_value_sum {

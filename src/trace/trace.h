@@ -107,6 +107,7 @@ const struct trace_window *trace_chosen_window(const struct trace *trace);
 
 /* "pause", or of a mark its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);
+const struct trace_iterations *trace_iterations(const struct trace *trace, uint32_t index);
 /* Returns the frame of a site as calls and their sums name it: index + 1. */
 uint64_t trace_site_frame(const struct trace *trace, uint32_t site);
 const struct trace_call_sum *trace_call_sum(const struct trace *trace, uint32_t index);

@@ -179,7 +179,8 @@ static const char *check_comms(const struct trace *trace)
 	    !MISSING_OR_READABLE(TRACE_INSTRUMENTS, struct trace_instrument) ||
 	    !MISSING_OR_READABLE(TRACE_CALL_SUMS, struct trace_call_sum) ||
 	    !MISSING_OR_READABLE(TRACE_CALL_SITES, struct trace_call_site) ||
-	    !MISSING_OR_READABLE(TRACE_OPENMP, struct trace_openmp))
+	    !MISSING_OR_READABLE(TRACE_OPENMP, struct trace_openmp) ||
+	    !MISSING_OR_READABLE(TRACE_ITERATIONS, struct trace_iterations))
 		return "a table of its calls has entries of another kind";
 	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++) {
 		end = (uint64_t)comm->first_member + comm->nr_members + comm->nr_remote;

@@ -26,6 +26,11 @@ const struct trace_instrument *trace_instrument(const struct trace *trace, uint3
 	return section_entry(&trace->sections[TRACE_INSTRUMENTS], index);
 }
 
+const struct trace_iterations *trace_iterations(const struct trace *trace, uint32_t index)
+{
+	return section_entry(&trace->sections[TRACE_ITERATIONS], index);
+}
+
 uint64_t trace_site_frame(const struct trace *trace, uint32_t site)
 {
 	const struct trace_call_site *entry = NULL;

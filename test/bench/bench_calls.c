@@ -133,7 +133,8 @@ static void world_open(struct world *w)
 
 static double round_ns(struct world *w, bool again, bool store)
 {
-	const struct calls_sink sink = {put, store ? begin : NULL, end, w};
+	const struct calls_sink sink = {
+		.put = put, .begin = store ? begin : NULL, .end = end, .arg = w};
 	uint64_t start;
 
 	w->again = again;

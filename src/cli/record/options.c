@@ -36,6 +36,7 @@ enum {
 	OPT_POLICY,
 	OPT_WAIT,
 	OPT_POLLS,
+	OPT_SCALE,
 	OPT_COUNTERS,
 	OPT_SPARE,
 	OPT_DURATION,
@@ -97,6 +98,10 @@ static const struct argp_option argp_options[] = {
          0},
 	{"events-wait", OPT_WAIT, "MS", 0,
          "let the program wait this long rather than lose calls of --mpi (0)", 0},
+	{"scale-trace", OPT_SCALE, "K", OPTION_ARG_OPTIONAL,
+         "with --mpi: of the iterations of a loop store the first K (10) of each kind, some spread "
+         "over the run, and slow ones; sums have all",
+         0},
 	{"polls", OPT_POLLS, NULL, 0,
          "record also calls of --mpi that ask in vain, not only their sums", 0},
 	{"on", OPT_ON, "CONDITION", 0,
@@ -327,6 +332,11 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 		calls->patience = (uint64_t)(parse_number(arg, "", 0, 60000, "impossible time",
 		                                          "--events-wait takes 0 to 60000 ms") *
 		                             1e6);
+		break;
+	case OPT_SCALE:
+		calls->keep = arg ? (uint32_t)parse_number(arg, "", 1, 10000, "impossible number",
+		                                           "--scale-trace takes 1 to 10000")
+		                  : 10;
 		break;
 	case OPT_POLLS:
 		calls->polls = true;

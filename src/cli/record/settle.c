@@ -274,8 +274,8 @@ static int settle_combination(const struct record_config *config)
 	         "--duration is for -p, -a, -C and --cgroup; a command ends by itself, or after 10 "
 	         "seconds by adaptrace record timeout 10 COMMAND"},
 		{config->calls.tuned && !config->calls.wanted,
-	         "--calls, --events-share, --events-policy, --events-wait and --polls are for "
-	         "--mpi and --openmp"},
+	         "--calls, --events-share, --events-policy, --events-wait, --polls and "
+	         "--scale-trace are for --mpi and --openmp"},
 		{config->waits && !config->command, "--pause-at is for a command"},
 		{config->calls.wanted && running,
 	         "--mpi or --openmp, which works from a program's start, excludes -p, -a, -C and "

@@ -78,6 +78,12 @@ static void warn_of_dropped_calls(const struct record_config *config, const stru
 
 	if (n->nr)
 		snprintf(kept, sizeof(kept), "%llu", (unsigned long long)n->nr);
+	if (config->calls.keep) {
+		say("%s of %llu calls seen are stored: those of some iterations of each loop "
+		    "(--scale-trace); sums are of all",
+		    kept, (unsigned long long)n->total);
+		return;
+	}
 	say("%s of %llu calls seen were kept: the memory was full; a larger -m "
 	    "holds more%s",
 	    kept, (unsigned long long)n->total,

@@ -14,7 +14,7 @@ static const struct column columns[] = {
 	{NULL, "level", COLUMN_COUNT, 0},
 	{"calls", "period_calls", COLUMN_COUNT, 7},
 	{"iterations", "iterations", COLUMN_COUNT, 10},
-	{NULL, "stored", COLUMN_COUNT, 0},
+	{"stored", "stored", COLUMN_COUNT, 7},
 	{"kinds", "kinds", COLUMN_COUNT, 5},
 	{"slow", "slow", COLUMN_COUNT, 7},
 	{"least", NULL, COLUMN_TIME, 10},
@@ -56,7 +56,7 @@ static void put_row(struct table *table, const struct page *page, uint32_t numbe
 	table_number(table, phase->level);
 	table_number(table, iteration_calls(phase));
 	table_number(table, durations->nr);
-	table_number(table, durations->nr);
+	table_number(table, durations->nr - phase->not_stored);
 	table_number(table, iteration_kinds(phase));
 	table_number(table, iteration_slow(phase));
 	table_number(table, durations->least);
@@ -118,6 +118,10 @@ static void put_completeness(FILE *to, const struct page *page)
 	if (of->stored >= of->seen)
 		return;
 	fprintf(to, "%" PRIu64 " of %" PRIu64 " calls seen are stored; ", of->stored, of->seen);
+	if (of->recorded) {
+		fputs("iterations are those that the program itself found while it ran\n", to);
+		return;
+	}
 	if (of->to <= of->from) {
 		fputs("there is no time in which all are, so that iterations cannot be told\n", to);
 		return;
@@ -143,7 +147,13 @@ static void put_head(FILE *to, const struct page *page, const char *name,
 	report_head_run(to, page->trace, name);
 	report_head_part(to, &amount);
 	put_completeness(to, page);
-	if (page->of.nr)
+	if (page->of.recorded)
+		fprintf(to,
+		        "\n%siterations of loops: their calls and times, and the mean time over "
+		        "the "
+		        "run%s\n\n",
+		        paint(options, BOLD), paint(options, PLAIN));
+	else if (page->of.nr)
 		fprintf(to,
 		        "\n%siterations of loops, from %" PRIu64
 		        " calls: how many there are, their calls and times, and the "

@@ -602,12 +602,15 @@ int iterations_init(struct iterations *iterations, const struct trace *trace,
 	if (!trace_has_calls(trace))
 		return -ENODATA;
 	find_complete(iterations, trace);
-	err = read_threads(&reading);
+	iterations->recorded = trace_nr(trace, TRACE_ITERATIONS) != 0;
+	err = iterations->recorded ? iterations_read_records(iterations, trace, query)
+	                           : read_threads(&reading);
 	if (err)
 		return err;
 	drop_small(iterations);
 	ARRAY_SORT(iterations->phases, iterations->nr, compare_phases);
-	choose_units(iterations);
+	if (!iterations->recorded)
+		choose_units(iterations);
 	return 0;
 }
 

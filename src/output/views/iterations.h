@@ -29,6 +29,7 @@ struct iteration_phase {
 	uint64_t from, to;             /* ns of the trace's clock */
 	uint64_t first_call, end_call; /* numbers of calls of the thread that repeat, from 0 */
 	uint64_t first_ordinal, last_ordinal; /* how often its first call occurred */
+	uint64_t not_stored;                  /* iterations of which calls are not in the trace */
 	struct durations durations;
 	struct iteration_kind kinds[SEGMENT_KINDS];
 	struct {
@@ -42,6 +43,7 @@ struct iterations {
 	uint64_t left_out;     /* phases for which there was no room */
 	uint64_t calls;        /* that were looked at */
 	uint64_t seen, stored; /* of all: less are stored where a policy dropped some */
+	bool recorded;         /* the program found them itself while it ran */
 	uint64_t from, to;     /* the time of calls that were looked at; 0, UINT64_MAX: all */
 };
 
@@ -51,6 +53,9 @@ struct iterations {
  */
 int iterations_init(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query);
+/* A part of iterations_init(): reads those that the program itself found. */
+int iterations_read_records(struct iterations *iterations, const struct trace *trace,
+                            const struct view_query *query);
 void iterations_fini(struct iterations *iterations);
 
 /*

@@ -89,6 +89,8 @@ void calls_close(struct calls *calls)
 		calls_process_free(calls->processes[i]);
 	if (calls->begun)
 		calls_names_fini(&calls->names);
+	if (calls->begun)
+		calls_iterations_fini(&calls->put.iterations);
 	calls_socket_close(&calls->socket);
 	close_if_open(calls->timer_fd);
 	close_if_open(calls->poll_fd);
@@ -130,7 +132,7 @@ static void end_process(struct calls *calls, unsigned i, uint64_t time)
 	struct calls_process *process = calls->processes[i];
 	uint64_t now;
 
-	calls_process_look(process);
+	calls_process_look_last(process);
 	calls_clock_read(&calls->clock);
 	now = ring_ticks(RING_CLOCK_MONOTONIC);
 	calls_process_end(process, time < now ? time : now, &calls->put.sink);
@@ -179,6 +181,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 	}
 	calls_process_close(process, calls->closed | calls->unwanted);
 	process->shared->patience = calls->put.config.patience;
+	process->shared->keep = calls->put.config.keep;
 	process->pidfd = process_fd_open(pid);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    calls_socket_answer(&calls->socket, asker, memory)) {
@@ -248,15 +251,19 @@ static void want_moments(struct calls *calls)
 		calls_process_want_moments(calls->processes[i], floor);
 }
 
-/* The policy `all` promises all calls while there is room for them. */
+/*
+ * The policy `all` promises all calls while there is room for them. Iterations are told apart by
+ * their times.
+ */
 static void thin(struct calls *calls)
 {
 	const struct calls_config *config = &calls->put.config;
 
 	calls->limits.nothing = calls->floor == NR_LEVELS;
-	calls->limits.share = config->policy == TRACE_POLICY_ALL && !calls->limits.nothing
-	                              ? 0
-	                              : config->most_cost;
+	calls->limits.share =
+		config->keep || (config->policy == TRACE_POLICY_ALL && !calls->limits.nothing)
+			? 0
+			: config->most_cost;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls->cost += calls_process_thin(calls->processes[i], &calls->limits,
 		                                  calls->drained, false);
@@ -423,8 +430,9 @@ void calls_progress(struct calls *calls)
 	read_sums(calls);
 	/* Once some went, at no time are all there. */
 	instrument->untimed = nr_untimed(calls);
-	instrument->to = calls->floor || instrument->untimed ? instrument->from
-	                                                     : ring_ticks(RING_CLOCK_MONOTONIC);
+	instrument->to = calls->floor || instrument->untimed || calls->put.iterations.dropped
+	                         ? instrument->from
+	                         : ring_ticks(RING_CLOCK_MONOTONIC);
 	instrument->lost = nr_lost(calls);
 }
 

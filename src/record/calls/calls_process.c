@@ -173,6 +173,18 @@ void calls_process_look(struct calls_process *process)
 	process->definitions = __atomic_load_n(&shared->definitions.head, __ATOMIC_ACQUIRE);
 }
 
+void calls_process_look_last(struct calls_process *process)
+{
+	calls_process_look(process);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++) {
+		uint64_t pending =
+			__atomic_load_n(&process->shared->threads[i].pending, __ATOMIC_ACQUIRE);
+
+		if (pending - process->heads[i] <= ring_words(i))
+			process->heads[i] = pending;
+	}
+}
+
 unsigned calls_process_fill(const struct calls_process *process)
 {
 	uint64_t most = 0;

@@ -62,6 +62,15 @@ struct calls_process {
 	uint64_t malformed;
 };
 
+/* An iteration of a loop, as the target found it. */
+struct calls_iteration {
+	uint64_t begin, end; /* ns */
+	uint64_t begin_ticks, end_ticks;
+	uint32_t calls, phase, ordinal;
+	uint8_t level, kind;
+	uint8_t flags; /* RING_ITERATION_… */
+};
+
 /* Receives the calls of a process. */
 struct calls_sink {
 	/*
@@ -78,6 +87,9 @@ struct calls_sink {
 	bool (*begin)(void *arg, struct calls_process *process, pid_t tid, uint64_t time,
 	              const struct call_requests *last, struct call_run *run);
 	void (*end)(void *arg, const struct call_run *run);
+	/* Receives an iteration of a loop that has ended. NULL: it is left out. */
+	void (*iteration)(void *arg, struct calls_process *process, pid_t tid,
+	                  const struct calls_iteration *iteration);
 	void *arg;
 	/*
 	 * Returns the trace's thread for sums of calls; UINT32_MAX: it is unknown. NULL: no sums
@@ -100,6 +112,8 @@ void calls_process_free(struct calls_process *process);
 
 /* Reads how far the process has written. Later records wait for the next round. */
 void calls_process_look(struct calls_process *process);
+/* The same for a process that writes no more: iterations that were not published are read, too. */
+void calls_process_look_last(struct calls_process *process);
 /*
  * Reads all calls up to that point, thread by thread. Calls from which an ended thread did not
  * return end at `now`.

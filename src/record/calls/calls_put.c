@@ -120,14 +120,40 @@ static void end_run(void *arg, const struct call_run *run)
 		note_stored(put, put->last_thread, put->run_level);
 }
 
+/* Calls that the target dropped with their iteration were seen, and are not stored. */
+static void put_iteration(void *arg, struct calls_process *process, pid_t tid,
+                          const struct calls_iteration *iteration)
+{
+	struct calls_put *put = arg;
+	const struct calls_config *config = &put->config;
+	struct hmb_ledger *ledger = tables_ledger(config->tables);
+	uint32_t thread = is_last_thread(put, process, tid)
+	                          ? put->last_thread
+	                          : find_thread(put, process, tid, iteration->begin);
+
+	if (iteration->flags & RING_ITERATION_DROPPED) {
+		ledger->taken[config->kind] += iteration->calls;
+		ledger->reduced[config->kind] += iteration->calls;
+		put->iterations.dropped += iteration->calls;
+	}
+	if (thread != NO_THREAD)
+		calls_iterations_add(&put->iterations, config->tables, thread, iteration);
+}
+
 void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 {
 	bool runs = calls_policy_keeps_halves(config->policy);
 	bool moments = config->policy == TRACE_POLICY_TIME;
 
 	*put = (struct calls_put){
-		.sink = {put_call, runs ? begin_run : NULL, end_run, put, thread_of_sums, frame_of,
-	                 moments ? RING_MOMENT_SHIFT : 0},
+		.sink = {.put = put_call,
+	                 .begin = runs ? begin_run : NULL,
+	                 .end = end_run,
+	                 .iteration = put_iteration,
+	                 .arg = put,
+	                 .frame = frame_of,
+	                 .thread = thread_of_sums,
+	                 .moment_shift = moments ? RING_MOMENT_SHIFT : 0},
 		.config = *config,
 		.stored_thread = NO_THREAD,
 	};

@@ -3,6 +3,7 @@
 #define RECORD_CALLS_CALLS_PUT_H
 
 #include "record/calls/calls.h"
+#include "record/calls/calls_iterations.h"
 #include "record/tasks/outer_thread.h"
 
 struct calls_put {
@@ -10,6 +11,7 @@ struct calls_put {
 	struct calls_config config;
 	uint64_t unknown_threads; /* calls whose thread is unknown */
 	struct outer_threads outer;
+	struct calls_iterations iterations;
 	/* The thread of the previous call. Thread IDs are looked up once per round. */
 	const struct calls_process *last_process;
 	pid_t last_tid;

@@ -262,6 +262,29 @@ static inline void read_short(const struct reader *reader, uint64_t word)
 	read_again(reader, ring_head_slot(word), enter, enter + ring_again_duration(word));
 }
 
+static void read_iteration(const struct reader *reader, const uint64_t *record)
+{
+	struct calls_iteration iteration = {
+		.begin = calls_stretch_ns(&reader->time, record[1]),
+		.end = calls_stretch_ns(&reader->time, record[2]),
+		.begin_ticks = record[1],
+		.end_ticks = record[2],
+		.calls = ring_head_number(record[0]),
+		.phase = (uint32_t)record[3],
+		.ordinal = (uint32_t)(record[3] >> 32),
+		.level = (uint8_t)(ring_head_parts(record[0]) >> 6),
+		.kind = ring_head_parts(record[0]) & 63,
+		.flags = (uint8_t)ring_head_flags(record[0]),
+	};
+
+	reader->thread->ticks = record[4];
+	if (iteration.end < iteration.begin)
+		iteration.end = iteration.begin;
+	if (reader->sink->iteration)
+		reader->sink->iteration(reader->sink->arg, reader->process, reader->tid,
+		                        &iteration);
+}
+
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
 {
 	if (ring_head_record(record[0]) == RING_CALL ||
@@ -269,6 +292,8 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_REQUESTS && nr == 3)
 		reader->thread->requests = (struct call_requests){record[1], record[2]};
+	else if (ring_head_record(record[0]) == RING_ITERATION && nr == 5)
+		read_iteration(reader, record);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
 	else if (ring_is_short_again(record[0]))

@@ -49,6 +49,7 @@ struct table_limits table_limits(enum trace_section section)
 		[TRACE_CALL_SITES] = {sizeof(struct trace_call_site), TABLES_MAX_SITES},
 		[TRACE_OPENMP] = {sizeof(struct trace_openmp), TABLES_MAX_OPENMP},
 		[TRACE_WINDOWS] = {sizeof(struct trace_window), TABLES_MAX_WINDOWS},
+		[TRACE_ITERATIONS] = {sizeof(struct trace_iterations), TABLES_MAX_ITERATIONS},
 	};
 
 	return limits[section];

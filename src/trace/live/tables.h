@@ -4,7 +4,7 @@
  *
  *     image header | ledger | run | strings | events | streams | modules | threads | commands |
  *     regions | communicators | members | processes | owners | instruments | counters | sums of
- *     calls | actions | gaps | windows | conditions | call sites | OpenMP | arena
+ *     calls | actions | gaps | windows | conditions | call sites | OpenMP | iterations | arena
  *
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
@@ -40,6 +40,7 @@
 #define TABLES_MAX_SITES      (1 << 16)
 #define TABLES_MAX_OPENMP     (1 << 15)
 #define TABLES_MAX_WINDOWS    HMB_MAX_KINDS
+#define TABLES_MAX_ITERATIONS (1 << 16) /* entries */
 
 struct tables;
 
@@ -174,6 +175,8 @@ uint32_t tables_add_openmp(struct tables *tables, const struct trace_openmp *sum
 struct trace_openmp *tables_openmp(const struct tables *tables, uint32_t sum);
 struct trace_region *tables_region(const struct tables *tables, uint32_t region);
 struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum);
+uint32_t tables_add_iterations(struct tables *tables, const struct trace_iterations *iterations);
+struct trace_iterations *tables_iterations(const struct tables *tables, uint32_t entry);
 struct trace_call_site *tables_site(const struct tables *tables, uint32_t site);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
 struct trace_process *tables_process(const struct tables *tables, uint32_t process);

@@ -102,6 +102,18 @@ struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum
 	return table_entry_at(tables, TRACE_CALL_SUMS, sum);
 }
 
+uint32_t tables_add_iterations(struct tables *tables, const struct trace_iterations *iterations)
+{
+	if (iterations->thread < TABLES_MAX_THREADS)
+		tables->threads.states[iterations->thread].summed = true;
+	return add_copy(tables, TRACE_ITERATIONS, iterations);
+}
+
+struct trace_iterations *tables_iterations(const struct tables *tables, uint32_t entry)
+{
+	return table_entry_at(tables, TRACE_ITERATIONS, entry);
+}
+
 struct trace_call_site *tables_site(const struct tables *tables, uint32_t site)
 {
 	return table_entry_at(tables, TRACE_CALL_SITES, site);

@@ -74,7 +74,8 @@ static void side_open(struct side *side, bool runs, size_t share)
 	int fd = -1;
 
 	*side = (struct side){.clock.source = RING_CLOCK_COUNTER};
-	side->sink = (struct calls_sink){put, runs ? begin : NULL, end, side};
+	side->sink = (struct calls_sink){
+		.put = put, .begin = runs ? begin : NULL, .end = end, .arg = side};
 	side->tables = tables_new(128 << 10, "test.atr");
 	assert_non_null(side->tables);
 	calls_names_init(&side->names, side->tables);

@@ -756,6 +756,7 @@ static void sections_that_do_not_fit_are_refused(void **state)
 		[TRACE_GAPS] = "conditions or gaps have entries of another kind",
 		[TRACE_CONDITIONS] = "conditions or gaps have entries of another kind",
 		[TRACE_WINDOWS] = "conditions or gaps have entries of another kind",
+		[TRACE_ITERATIONS] = "calls has entries of another kind",
 		[TRACE_CALL_SITES] = "calls has entries of another kind",
 	};
 	const struct trace_entry *entries;

@@ -1,0 +1,515 @@
+#include "preload/scale.h"
+
+#include "preload/comms.h"
+#include "hmb/lambda.h"
+#include "hmb/segment.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	TIMES = 1 << 14,     /* of the latest events */
+	MOST_UNIT = 1 << 14, /* calls of an iteration that is dropped as a whole */
+	LEAST_UPPER = 8,     /* iterations of a level before those of the level below are parts */
+	PROBES = 8,          /* places that an event may have */
+	MOST_TAGS = SEGMENT_IDS / 2,
+	ORDINAL_LEVELS = 32,
+};
+
+/* Where an iteration began in the ring. */
+struct mark {
+	uint64_t event, head, last;
+	struct call_requests requests;
+	bool skipped;
+};
+
+struct scale_kind {
+	uint64_t limit; /* ticks: about 1 in 256 take longer; 0: not known yet */
+	uint32_t seen;
+	uint32_t spread[ORDINAL_LEVELS], nr_spread; /* kept by their ordinals, from floor on */
+	unsigned floor;
+};
+
+struct scale_level {
+	uint32_t phase, nr; /* iterations of this phase */
+	uint64_t longest;   /* events */
+	bool ended;         /* an iteration of it has ended before the event at hand */
+	struct mark mark;
+	struct scale_kind kinds[SEGMENT_KINDS];
+};
+
+struct scale {
+	struct thread *thread;
+	struct segmenter *segmenter;
+	size_t size;
+	uint32_t keep;
+	unsigned unit;                /* level of the iterations that are kept or dropped */
+	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
+	uint64_t nr;                  /* events */
+	uint64_t dropped;             /* the first event behind the last one that was dropped */
+	uint32_t nr_keys;
+	struct scale_level levels[SEGMENT_LEVELS];
+	uint64_t times[TIMES];
+	uint64_t keys[SEGMENT_IDS]; /* by number of the event */
+	_Alignas(16) char memory[];
+};
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+/* These complete any of several requests: it is chance which. */
+static bool has_any_order(uint32_t region)
+{
+	switch (region) {
+	case CALL_Waitany:
+	case CALL_Waitsome:
+	case CALL_Testany:
+	case CALL_Testsome:
+	case CALL_Request_get_status_any:
+	case CALL_Request_get_status_some:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Parts are added up: requests may be completed in any order. */
+static uint64_t event_key(const struct thread *thread, bool with_tag)
+{
+	uint32_t region = ring_head_number(thread->made);
+	uint64_t key = lambda_mix(thread->site ^ (uint64_t)region << 47);
+
+	if (has_any_order(region))
+		return key | 1;
+	for (size_t at = 0; at < thread_part_words(thread);
+	     at += ring_part_words(thread->parts[at] & 0xff)) {
+		uint64_t part = lambda_mix(thread->parts[at]);
+		unsigned kind = thread->parts[at] & 0xff;
+
+		if (kind == CALL_TEST_FAILED || kind == CALL_VALUE)
+			continue;
+		if (with_tag && ring_part_fields(kind) & PART_TAG)
+			part = lambda_mix(part ^ thread->parts[at + 1]);
+		key += part;
+	}
+	return key | 1;
+}
+
+/* Where all places of an event are taken, it shares the first one. */
+static uint16_t find_event(struct scale *scale, uint64_t key)
+{
+	uint16_t first = (uint16_t)(1 + key % (SEGMENT_IDS - 1 - PROBES));
+
+	for (uint16_t i = first; i < first + PROBES; i++) {
+		if (!scale->keys[i]) {
+			scale->keys[i] = key;
+			scale->nr_keys++;
+		}
+		if (scale->keys[i] == key)
+			return i;
+	}
+	return first;
+}
+
+static uint16_t event_of(struct scale *scale)
+{
+	return find_event(scale, event_key(scale->thread, scale->nr_keys < MOST_TAGS));
+}
+
+static bool is_wide(const struct thread *thread)
+{
+	for (size_t at = 0; at < thread_part_words(thread);
+	     at += ring_part_words(thread->parts[at] & 0xff)) {
+		unsigned kind = thread->parts[at] & 0xff;
+
+		if ((kind == CALL_COLLECTIVE || kind == CALL_COLLECTIVE_DONE) &&
+		    comm_is_wide(thread->parts[at] >> 8 & 0xffffff))
+			return true;
+	}
+	return false;
+}
+
+/* --- what is kept ----------------------------------------------------------------------------- */
+
+/*
+ * The limit moves by little steps, up 255 times as far as down, so that it comes to rest where one
+ * of 256 is above it.
+ */
+static bool note_duration(struct scale_kind *kind, uint64_t duration, uint32_t first)
+{
+	bool is_slow = kind->limit && duration > kind->limit;
+
+	if (kind->seen <= first)
+		kind->limit = kind->limit > 2 * duration ? kind->limit : 2 * duration;
+	else if (is_slow)
+		kind->limit += kind->limit / 2 + 1;
+	else
+		kind->limit -= kind->limit / (2 * 255);
+	return is_slow;
+}
+
+/* The more iterations of a kind there were, the rarer are those whose ordinals are kept. */
+static bool note_ordinal(struct scale_kind *kind, uint64_t ordinal, uint32_t keep)
+{
+	unsigned level = ordinal ? (unsigned)__builtin_ctzll(ordinal) : 0;
+	uint32_t most = keep / 4 > 2 ? keep / 4 : 2;
+
+	if (level >= ORDINAL_LEVELS)
+		level = ORDINAL_LEVELS - 1;
+	if (level < kind->floor)
+		return false;
+	kind->spread[level]++;
+	kind->nr_spread++;
+	while (kind->nr_spread >= most && kind->floor < ORDINAL_LEVELS - 1)
+		kind->nr_spread -= kind->spread[kind->floor++];
+	return true;
+}
+
+static bool is_kept(struct scale *scale, const struct segment_iteration *iteration,
+                    uint64_t duration, bool *slow)
+{
+	struct scale_kind *kind = &scale->levels[iteration->level].kinds[iteration->kind];
+	bool is_first, is_spread;
+
+	if (iteration->is_new)
+		*kind = (struct scale_kind){0};
+	is_first = kind->seen++ < scale->keep;
+	is_spread = note_ordinal(kind, iteration->ordinal, scale->keep);
+	*slow = note_duration(kind, duration, scale->keep);
+	return is_first || is_spread || *slow;
+}
+
+/* --- the ring --------------------------------------------------------------------------------- */
+
+static uint64_t unpublished(const struct thread *thread)
+{
+	return thread->head - thread->ring->head;
+}
+
+static void publish_up_to(struct thread *thread, uint64_t head)
+{
+	/* Pairs with the recorder's acquire: it sees the words. */
+	__atomic_store_n(&thread->ring->head, head, __ATOMIC_RELEASE);
+	__atomic_store_n(&thread->ring->pending, thread->head, __ATOMIC_RELEASE);
+}
+
+static bool is_told_between(const struct known_call *known, uint64_t from, uint64_t to)
+{
+	return known->told && known->told_head > from && known->told_head <= to;
+}
+
+/*
+ * Whether records from `to` on use slots that those before it tell of. A slot that was told of once
+ * more behind its use may be such a one.
+ */
+static bool uses_slots(const struct thread *thread, uint64_t from, uint64_t to)
+{
+	uint64_t at = to;
+
+	if (thread->told_head <= from)
+		return false;
+	while (at != thread->head) {
+		uint64_t word = thread->words[at & thread->mask];
+		const struct known_call *known = &thread->known->slots[ring_head_slot(word)];
+
+		at += ring_head_words(word);
+		if (ring_head_record(word) == RING_PAD || at - to > thread->head - to)
+			return true;
+		if (ring_head_record(word) == RING_AGAIN &&
+		    (!known->told || known->told_head > at || is_told_between(known, from, to)))
+			return true;
+	}
+	return false;
+}
+
+/* The recorder will not know these slots. */
+static void forget_slots(struct thread *thread, uint64_t from, uint64_t to)
+{
+	if (thread->told_head <= from)
+		return;
+	for (unsigned i = 1; i < RING_SLOTS; i++)
+		if (is_told_between(&thread->known->slots[i], from, to))
+			thread->known->slots[i].told = false;
+}
+
+static struct mark mark_now(const struct scale *scale)
+{
+	const struct thread *thread = scale->thread;
+
+	return (struct mark){
+		.event = scale->nr,
+		.head = thread->head,
+		.last = thread->last,
+		.requests = thread->requests,
+		.skipped = thread->skipped,
+	};
+}
+
+static bool are_in_one_lap(const struct thread *thread, uint64_t from, uint64_t to)
+{
+	return !((from ^ (to - 1)) & ~(uint64_t)thread->mask);
+}
+
+static void move_slots(struct thread *thread, uint64_t from, uint64_t by)
+{
+	if (thread->told_head <= from)
+		return;
+	for (unsigned i = 1; i < RING_SLOTS; i++)
+		if (is_told_between(&thread->known->slots[i], from, thread->head))
+			thread->known->slots[i].told_head += by;
+	thread->told_head += by;
+}
+
+static void move_marks(struct scale *scale, uint64_t from, uint64_t by)
+{
+	for (unsigned i = 0; i < SEGMENT_LEVELS; i++)
+		if (scale->levels[i].mark.head - from <= scale->thread->head - from)
+			scale->levels[i].mark.head += by;
+}
+
+/*
+ * Puts words in the place of the records from `from` to `to`, and moves those behind them, which
+ * are the next iteration's. Returns false where the end of the ring is in the way.
+ */
+static bool replace(struct scale *scale, uint64_t from, uint64_t to, const uint64_t *words,
+                    size_t nr)
+{
+	struct thread *thread = scale->thread;
+	uint64_t by = from + nr - to, head = thread->head + by;
+
+	if (!are_in_one_lap(thread, from, head) ||
+	    !are_in_one_lap(thread, from, thread->head + 1) ||
+	    ((int64_t)by > 0 && head > thread->look))
+		return false;
+	forget_slots(thread, from, to);
+	memmove(&thread->words[(from + nr) & thread->mask], &thread->words[to & thread->mask],
+	        (thread->head - to) * sizeof(*words));
+	memcpy(&thread->words[from & thread->mask], words, nr * sizeof(*words));
+	move_marks(scale, to, by);
+	move_slots(thread, to, by);
+	thread->head = head;
+	publish_up_to(thread, from + nr);
+	return true;
+}
+
+/* --- iterations ------------------------------------------------------------------------------- */
+
+static uint64_t time_of(const struct scale *scale, uint64_t event)
+{
+	return scale->nr - event < TIMES ? scale->times[event % TIMES] : 0;
+}
+
+/*
+ * Returns where an iteration has ended: now, or where the last iteration of the level below began,
+ * of which it is only known now that it is the first of the next one. Its event is another one if
+ * the place is not known.
+ */
+static struct mark end_of(const struct scale *scale, unsigned level)
+{
+	return level ? scale->levels[level - 1].mark : mark_now(scale);
+}
+
+/* Tells of an iteration; `last` is the time at which the records behind it go on. */
+static size_t make_record(uint64_t *words, const struct segment_iteration *iteration,
+                          unsigned flags, uint64_t begin, uint64_t end, uint64_t last)
+{
+	uint64_t calls = iteration->end - iteration->begin;
+
+	words[0] = ring_head(RING_ITERATION, 5, iteration->kind | (unsigned)iteration->level << 6,
+	                     flags, calls < 1 << 24 ? (uint32_t)calls : (1U << 24) - 1);
+	words[1] = begin;
+	words[2] = end;
+	words[3] = iteration->phase | iteration->ordinal << 32;
+	words[4] = last;
+	return 5;
+}
+
+static size_t make_requests(uint64_t *words, const struct call_requests *requests)
+{
+	words[0] = ring_head(RING_REQUESTS, 3, 0, 0, 0);
+	words[1] = requests->posted;
+	words[2] = requests->done;
+	return 3;
+}
+
+/* Writes the iteration where it ends, in place of its records if it is dropped. */
+static bool put_iteration(struct scale *scale, const struct segment_iteration *iteration,
+                          const struct mark *from, unsigned flags, uint64_t begin, uint64_t end)
+{
+	struct thread *thread = scale->thread;
+	struct mark to = end_of(scale, iteration->level);
+	bool is_now = to.event == scale->nr, drops = flags & RING_ITERATION_DROPPED;
+	uint64_t words[8];
+	size_t nr;
+
+	nr = make_record(words, iteration, flags, begin, end, is_now ? end : to.last);
+	if (drops && !is_now)
+		nr += make_requests(words + nr, &to.requests);
+	/* Records of the next iteration may use slots that those of this one tell of. */
+	if (!is_now && drops &&
+	    (to.head - from->head < nr || uses_slots(thread, from->head, to.head)))
+		return false;
+	if (to.event != iteration->end || to.head - thread->ring->head > unpublished(thread) ||
+	    !replace(scale, from->head, to.head, words, nr))
+		return false;
+	if (drops && is_now)
+		thread->skipped = from->skipped || memcmp(&thread->requests, &from->requests,
+		                                          sizeof(from->requests)) != 0;
+	if (drops && !is_now)
+		scale->levels[iteration->level - 1].mark.skipped = false;
+	if (is_now)
+		thread->last = end;
+	return true;
+}
+
+static bool can_go_back(const struct scale *scale, const struct segment_iteration *iteration)
+{
+	const struct mark *mark = &scale->levels[iteration->level].mark;
+
+	return mark->event == iteration->begin &&
+	       mark->head - scale->thread->ring->head <= unpublished(scale->thread);
+}
+
+static void end_iteration(struct scale *scale, const struct segment_iteration *iteration)
+{
+	struct thread *thread = scale->thread;
+	const struct mark begun = scale->levels[iteration->level].mark;
+	const struct mark ended = end_of(scale, iteration->level);
+	uint64_t begin = time_of(scale, iteration->begin), end = time_of(scale, iteration->end);
+	bool slow = false, kept;
+	unsigned flags, stored;
+	uint64_t words[5];
+
+	if (!begin || end < begin)
+		begin = end;
+	kept = is_kept(scale, iteration, end - begin, &slow);
+	flags = slow ? RING_ITERATION_SLOW : 0U;
+	if (!kept && can_go_back(scale, iteration) &&
+	    put_iteration(scale, iteration, &begun, flags | RING_ITERATION_DROPPED, begin, end)) {
+		scale->dropped = iteration->end;
+		return;
+	}
+	stored = iteration->begin >= scale->dropped ? RING_ITERATION_STORED : 0U;
+	if (put_iteration(scale, iteration, &ended, flags | stored, begin, end))
+		return;
+	make_record(words, iteration, flags | stored, begin, end, thread->last);
+	thread_write_words(thread, words, 5);
+	publish_up_to(thread, thread->head);
+}
+
+/* Iterations of a level are parts of those of the next one if the loop around it is known well. */
+static bool are_parts(const struct scale *scale, unsigned level)
+{
+	const struct scale_level *upper = &scale->levels[level + 1];
+
+	return level + 1 < SEGMENT_LEVELS && upper->nr >= LEAST_UPPER &&
+	       upper->longest <= MOST_UNIT && segmenter_is_inner(scale->segmenter, level);
+}
+
+/* Levels may seem to be parts for a while: the unit changes when that lasts. */
+static void choose_unit(struct scale *scale)
+{
+	unsigned unit = 0, looks;
+
+	while (are_parts(scale, unit))
+		unit++;
+	scale->nr_agree = unit == scale->next_unit ? scale->nr_agree + 1 : 1;
+	scale->next_unit = unit;
+	looks = unit == 1 && !scale->unit ? 3 : 32;
+	if (scale->nr_agree >= looks)
+		scale->unit = unit;
+}
+
+static void begin_phase(struct scale *scale, unsigned number, uint32_t phase)
+{
+	scale->levels[number].nr = 0;
+	scale->levels[number].longest = 0;
+	scale->levels[number].phase = phase;
+}
+
+static void take_iteration(void *arg, const struct segment_iteration *iteration)
+{
+	struct scale *scale = arg;
+	struct scale_level *level = &scale->levels[iteration->level];
+	uint64_t length = iteration->end - iteration->begin;
+
+	if (level->phase != iteration->phase)
+		begin_phase(scale, iteration->level, iteration->phase);
+	level->nr++;
+	level->longest = length > level->longest ? length : level->longest;
+	if (iteration->level && level->nr % 2 == 0)
+		choose_unit(scale);
+	level->ended = true;
+	if (iteration->level == scale->unit)
+		end_iteration(scale, iteration);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+/* Calls that no iteration takes up, or a very long one, are published as they are written. */
+static void choose_end(struct scale *scale)
+{
+	struct thread *thread = scale->thread;
+	bool holds = thread->published == &thread->ring->pending;
+
+	for (unsigned i = SEGMENT_LEVELS; i-- > 0;) {
+		if (!scale->levels[i].ended)
+			continue;
+		scale->levels[i].ended = false;
+		scale->levels[i].mark = end_of(scale, i);
+		holds |= i == scale->unit;
+	}
+	if (holds && unpublished(thread) > thread->mask / 4) {
+		publish_up_to(thread, thread->head);
+		scale->unit = 0;
+		holds = false;
+	}
+	thread->published = holds ? &thread->ring->pending : &thread->ring->head;
+}
+
+void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
+{
+	struct scale *scale = thread->scale;
+	bool is_slot = is_known(known, thread);
+	uint16_t event = is_slot ? known->event : 0;
+
+	if (!event)
+		event = event_of(scale);
+	if (is_slot)
+		known->event = event;
+	scale->times[scale->nr % TIMES] = enter;
+	segmenter_put(scale->segmenter, event, is_wide(thread));
+	choose_end(scale);
+	scale->nr++;
+}
+
+void scale_start(struct thread *thread)
+{
+	size_t size = sizeof(struct scale) + segmenter_bytes();
+	struct scale *scale;
+
+	thread->scale = NULL;
+	thread->published = &thread->ring->head;
+	if (!process.shared->keep)
+		return;
+	scale = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (scale == MAP_FAILED)
+		return;
+	scale->thread = thread;
+	scale->size = size;
+	scale->keep = (uint32_t)process.shared->keep;
+	scale->segmenter = segmenter_init(scale->memory, true, take_iteration, scale);
+	thread->scale = scale;
+}
+
+void scale_stop(struct thread *thread)
+{
+	if (thread->scale)
+		munmap(thread->scale, thread->scale->size);
+	thread->scale = NULL;
+}
+
+void scale_end(struct thread *thread)
+{
+	if (thread->scale)
+		publish_up_to(thread, thread->head);
+}

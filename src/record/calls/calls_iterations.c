@@ -1,0 +1,76 @@
+#include "record/calls/calls_iterations.h"
+
+#include "base/array.h"
+
+#include <stdlib.h>
+
+void calls_iterations_fini(struct calls_iterations *iterations)
+{
+	map64_fini(&iterations->threads);
+	free(iterations->ends);
+	*iterations = (struct calls_iterations){0};
+}
+
+static struct iterations_end *find_end(struct calls_iterations *iterations, uint32_t thread)
+{
+	uint32_t number = map64_number(&iterations->threads, thread);
+	const struct iterations_end none = {.entry = UINT32_MAX};
+
+	if (number == UINT32_MAX ||
+	    (number >= iterations->nr && ARRAY_ADD(iterations->ends, iterations->nr, none)))
+		return NULL;
+	return &iterations->ends[number];
+}
+
+static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
+                    const struct calls_iteration *iteration)
+{
+	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
+	       entry->level == iteration->level && iteration->begin_ticks == end->ticks &&
+	       iteration->ordinal == end->ordinal + 1;
+}
+
+/* Rounding errors are carried over, so that the begin of each iteration is known. */
+static void add_duration(struct trace_iterations *entry, struct iterations_end *end,
+                         const struct calls_iteration *iteration)
+{
+	int64_t exact = (int64_t)(iteration->end - iteration->begin) + end->error;
+	uint16_t coded = trace_duration_of(exact > 0 ? (uint64_t)exact : 0);
+	unsigned flags = iteration->flags;
+
+	end->error = exact - (int64_t)trace_duration_ns(coded);
+	entry->durations[entry->nr] = coded;
+	entry->kinds[entry->nr] =
+		(uint8_t)((iteration->kind & TRACE_ITERATION_KIND) |
+	                  (flags & RING_ITERATION_STORED ? TRACE_ITERATION_STORED : 0U) |
+	                  (flags & RING_ITERATION_SLOW ? TRACE_ITERATION_SLOW : 0U));
+	entry->calls += iteration->calls;
+	__atomic_store_n(&entry->nr, (uint8_t)(entry->nr + 1), __ATOMIC_RELEASE);
+}
+
+void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
+                          uint32_t thread, const struct calls_iteration *iteration)
+{
+	struct iterations_end *end = find_end(iterations, thread);
+	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
+	const struct trace_iterations fresh = {
+		.begin = iteration->begin,
+		.thread = thread,
+		.phase = iteration->phase,
+		.ordinal = iteration->ordinal,
+		.level = iteration->level,
+	};
+
+	if (end && !follows(entry, end, iteration)) {
+		end->entry = tables_add_iterations(tables, &fresh);
+		end->error = 0;
+		entry = tables_iterations(tables, end->entry);
+	}
+	if (!entry) {
+		iterations->left_out++;
+		return;
+	}
+	add_duration(entry, end, iteration);
+	end->ticks = iteration->end_ticks;
+	end->ordinal = iteration->ordinal;
+}

@@ -1,0 +1,27 @@
+/* Takes the iterations that targets found in their calls into the trace. */
+#ifndef RECORD_CALLS_CALLS_ITERATIONS_H
+#define RECORD_CALLS_CALLS_ITERATIONS_H
+
+#include "record/calls/calls_process.h"
+
+/* The latest iteration of a thread. */
+struct iterations_end {
+	uint32_t entry; /* of the trace */
+	uint32_t ordinal;
+	uint64_t ticks;
+	int64_t error; /* ns by which the durations of the entry are too long so far */
+};
+
+struct calls_iterations {
+	struct map64 threads; /* numbers of ends, by thread */
+	struct iterations_end *ends;
+	uint32_t nr;
+	uint64_t dropped;  /* calls */
+	uint64_t left_out; /* iterations for which there was no room */
+};
+
+void calls_iterations_fini(struct calls_iterations *iterations);
+void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
+                          uint32_t thread, const struct calls_iteration *iteration);
+
+#endif

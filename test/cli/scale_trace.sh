@@ -1,0 +1,57 @@
+#!/bin/sh
+# record --scale-trace stores the calls of some iterations, and has the times of all and exact sums:
+# of steps, of loops in loops with sizes that never repeat, and of a program without a loop.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+
+mpi=${mpis# }
+mpi=${mpi%% *}
+options='-m 16M --events-wait 10000 --scale-trace'
+compile $mpi iterate
+# KIND STEPS: job.atr, what is stored of it and its sums.
+scaled() {
+	recorded_job $mpi 2 ./iterate.$mpi $*
+	"$ADAPTRACE" info --json job.atr >info.json || fail "info of $*"
+	"$ADAPTRACE" report --mpi --json job.atr >mpi.json || fail "report --mpi of $*"
+	"$ADAPTRACE" report --iterations --json job.atr >iterations.json ||
+		fail "report --iterations of $*"
+}
+cat >scaled.py <<'E'
+import json
+calls = json.load(open('info.json'))['calls']
+stored, seen = (sum(k[name] for k in calls['kinds']) for name in ('stored', 'seen'))
+phases = json.load(open('iterations.json'))['phases']
+truth = [json.loads(line) for line in open('job.out') if line.startswith('{')]
+sums = {c['call']: c for c in json.load(open('mpi.json'))['calls']}
+assert not sum(k['lost'] for k in calls['kinds']), calls
+assert len(truth) == 2, truth
+for name in {name for t in truth for name in t['calls']} - {'MPI_Barrier'}:
+    told = sum(t['calls'].get(name, {'calls': 0})['calls'] for t in truth)
+    assert sums[name]['calls'] == told, (name, sums[name], told)
+def steps(rank, calls):
+    return sum(p['iterations'] for p in phases if p['rank'] == rank and calls(p['period_calls']))
+E
+
+scaled wavefront 250
+check <<'E'
+from scaled import *
+assert stored < seen / 5, (stored, seen)
+assert all(246 <= steps(rank, lambda n: n == 35) <= 250 for rank in (0, 1)), phases
+assert all(p['stored'] < p['iterations'] for p in phases), phases
+E
+
+scaled solver 400
+check <<'E'
+from scaled import *
+assert stored < seen / 3, (stored, seen)
+assert all(380 <= steps(rank, lambda n: n > 30) <= 404 for rank in (0, 1)), phases
+E
+
+scaled farm 400
+check <<'E'
+from scaled import *
+assert stored >= seen * 0.99, (stored, seen)
+E
+pass
