@@ -66,11 +66,18 @@ static void fill_standard_descriptors(void)
 }
 
 /* Flushes help and version texts. Commands flush their own output and report its errors. */
-static void flush_output(void)
+static void flush_output(int status, void *unused)
 {
-	if (ferror(stdout) || !fflush(stdout))
+	bool failed = ferror(stdout);
+
+	(void)unused;
+	/* A command that failed has said why; help that is longer than a buffer has not. */
+	if (failed ? status != 0 : !fflush(stdout))
 		return;
-	say("cannot write to standard output: %s", strerror(errno));
+	if (failed)
+		say("cannot write to standard output");
+	else
+		say("cannot write to standard output: %s", strerror(errno));
 	_exit(1);
 }
 
@@ -131,7 +138,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : NULL;
 
 	fill_standard_descriptors();
-	atexit(flush_output);
+	on_exit(flush_output, NULL);
 	setlocale(LC_CTYPE, "C.UTF-8"); /* what is printed is, whatever the user's is */
 	if (!name)
 		return usage(stderr, 2);
