@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define BOUNDS_MEMORY          ((uint64_t)128 << 20)
+#define BOUNDS_MEMORY          ((uint64_t)160 << 20)
 #define BOUNDS_MEMORY_PER_BYTE 256
 #define BOUNDS_OUTPUT          1000000000UL
 #define BOUNDS_OUTPUT_PER_BYTE 4000
