@@ -161,16 +161,6 @@ static int make_line(struct sink *sink, struct watched *watched)
 	return fclose(to) || !sink->pending ? -ENOMEM : err;
 }
 
-int sink_take(struct sink *sink, struct watched *watched)
-{
-	if (sink->err)
-		return 0;
-	if (!sink_is_behind(sink))
-		return make_line(sink, watched);
-	lines_leave_out(&sink->lines, watched);
-	return 0;
-}
-
 static void give_up(struct sink *sink, int err)
 {
 	sink->err = err;
@@ -191,6 +181,26 @@ void sink_write(struct sink *sink)
 	if (wrote < 0 && errno != EINTR && errno != EAGAIN)
 		give_up(sink, -errno);
 	sink->written += wrote > 0 ? (size_t)wrote : 0;
+}
+
+/* After a look that took long, the next one is due before there was time to write. */
+static void write_what_fits(struct sink *sink)
+{
+	struct pollfd room = {.fd = sink->to, .events = POLLOUT};
+
+	while (sink_is_behind(sink) && poll(&room, 1, 0) > 0)
+		sink_write(sink);
+}
+
+int sink_take(struct sink *sink, struct watched *watched)
+{
+	write_what_fits(sink);
+	if (sink->err)
+		return 0;
+	if (!sink_is_behind(sink))
+		return make_line(sink, watched);
+	lines_leave_out(&sink->lines, watched);
+	return 0;
 }
 
 unsigned sink_poll(const struct sink *sink, struct pollfd *fds)
