@@ -216,8 +216,8 @@ static void periods_stay_below_the_sign(void **state)
 	static const uint64_t bases[] = {1, 97081, UINT64_C(1) << 40, UINT64_C(1) << 62};
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
-	uint64_t base[NR_CPUS];
-	int fds[NR_CPUS] = {-1, -1};
+	static uint64_t base[NR_CPUS];
+	static int fds[NR_CPUS] = {-1, -1};
 
 	w->sampler.way = SAMPLER_CGROUP;
 	event->base_period = base;
@@ -239,7 +239,7 @@ static void periods_rise_and_fall_any_number_of_times(void **state)
 	struct world *w = *state;
 	struct sampler_event *event = &w->sampler.events[0];
 	uint64_t base[NR_CPUS] = {97081, 97081}, before;
-	int fds[NR_CPUS] = {-1, -1};
+	static int fds[NR_CPUS] = {-1, -1};
 	unsigned change;
 
 	w->sampler.way = SAMPLER_CGROUP;
