@@ -114,7 +114,7 @@ static const char *joined(const struct name_list *list)
 		                           : " and ",
 		        list->names[i] ? "--" : "the table of functions",
 		        list->names[i] ? list->names[i] : "");
-	return to && !fclose(to) ? text : "others";
+	return to && !fclose(to) && text ? text : "others";
 }
 
 static const char *view_name(const struct view *view)

@@ -3,6 +3,7 @@
 
 #include "output/report/report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static void put_counter(FILE *to, const struct fold *fold, const char *name,
 	put_strip(to, fold, &strip, top, scale);
 }
 
-static void put_command(FILE *to, const struct fold *fold)
+static int put_command(FILE *to, const struct fold *fold)
 {
 	const struct trace_run *run = trace_run(fold->trace);
 	const char *command = trace_string(fold->trace, run->command);
@@ -144,27 +145,33 @@ static void put_command(FILE *to, const struct fold *fold)
 	size_t size;
 	FILE *memory = open_memstream(&text, &size);
 
+	int err = -ENOMEM;
+
 	if (!memory)
-		return;
+		return err;
 	text_put_command(memory, command, strlen(command), trace_names_scope(run));
-	if (!fclose(memory))
+	err = fclose(memory) || !text ? err : 0; /* no text: the last bytes had no memory */
+	if (!err)
 		put_text(to, text, 100);
 	free(text);
+	return err;
 }
 
-static void put_title(FILE *to, const struct fold *fold)
+static int put_title(FILE *to, const struct fold *fold)
 {
 	char median[TEXT_SIZE];
+	int err;
 
 	text_quantity(median, (double)fold->processes[0].median, TRACE_NS);
 	fputs("<text x=\"12\" y=\"24\" class=\"t\">", to);
-	put_command(to, fold);
+	err = put_command(to, fold);
 	fprintf(to,
 	        "</text>\n<text x=\"12\" y=\"44\">one iteration of loop %" PRIu32 ", %s; %" PRIu64
 	        " of %" PRIu64 " iterations, %" PRIu64 " samples; bands hold 95 %%%s</text>\n",
 	        fold->phase, median, fold->folded, fold->seen, fold->samples,
 	        fold_is_even(fold) ? ""
 	                           : "; steps keep time with the samples: shares may be wrong");
+	return err;
 }
 
 static void put_axis(FILE *to, double top)
@@ -176,13 +183,14 @@ static void put_axis(FILE *to, double top)
 		        LEFT + PLOT * i / 4, top + 8, 25 * i);
 }
 
-static void put_picture(FILE *to, struct fold *fold, uint32_t limit)
+static int put_picture(FILE *to, struct fold *fold, uint32_t limit)
 {
 	uint32_t nr = fold_nr_functions(fold, LEAST_SHARE);
 	struct fold_rate rates[FOLD_MOST_BINS];
 	struct fold_columns columns;
 	double top = TOP;
 	bool known;
+	int err;
 
 	fold_columns_init(&columns, fold);
 	nr = nr < limit ? nr : limit;
@@ -193,7 +201,7 @@ static void put_picture(FILE *to, struct fold *fold, uint32_t limit)
 	        "<style>.s{font-size:10px;fill:#555}.t{font-size:15px}</style>\n"
 	        "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
 	        LEFT + PLOT + RIGHT, TOP + BOTTOM + (nr + columns.nr) * (STRIP + GAP));
-	put_title(to, fold);
+	err = put_title(to, fold);
 	for (uint32_t i = 0; i < nr; i++, top += STRIP + GAP)
 		put_function(to, fold, &fold->functions[i], top);
 	for (unsigned i = 0; i < columns.nr; i++) {
@@ -206,6 +214,7 @@ static void put_picture(FILE *to, struct fold *fold, uint32_t limit)
 	}
 	put_axis(to, top);
 	fputs("</svg>\n", to);
+	return err;
 }
 
 int report_fold_svg(FILE *to, const struct trace *trace, const struct view_query *query)
@@ -214,7 +223,7 @@ int report_fold_svg(FILE *to, const struct trace *trace, const struct view_query
 	int err = fold_init(&fold, trace, query);
 
 	if (!err)
-		put_picture(to, &fold, query->limit);
+		err = put_picture(to, &fold, query->limit);
 	fold_fini(&fold);
 	return err;
 }
