@@ -97,17 +97,17 @@ static uint64_t event_key(const struct thread *thread, bool with_tag)
 /* Where all places of an event are taken, it shares the first one. */
 static uint16_t find_event(struct scale *scale, uint64_t key)
 {
-	uint16_t first = (uint16_t)(1 + key % (SEGMENT_IDS - 1 - PROBES));
+	const unsigned first = 1 + (unsigned)(key % (SEGMENT_IDS - 1 - PROBES));
 
-	for (uint16_t i = first; i < first + PROBES; i++) {
+	for (unsigned i = first; i < first + PROBES; i++) {
 		if (!scale->keys[i]) {
 			scale->keys[i] = key;
 			scale->nr_keys++;
 		}
 		if (scale->keys[i] == key)
-			return i;
+			return (uint16_t)i;
 	}
-	return first;
+	return (uint16_t)first;
 }
 
 static uint16_t event_of(struct scale *scale)
