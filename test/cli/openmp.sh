@@ -56,6 +56,16 @@ if command -v otf2-print >/dev/null && "$ADAPTRACE" convert --otf2 adaptrace.atr
 fi
 "$ADAPTRACE" convert --chrome adaptrace.atr -o chrome.json && [ "$(grep -o 'parallel step regions.c:82' chrome.json | wc -l)" -ge 100 ] ||
 	fail "no regions for Chrome"
+# One that looks on is told that the regions are of OpenMP, and not of MPI.
+start_recording -m 4M --openmp -g none ./gcc 300
+"$ADAPTRACE" watch --json --calls $recorder >lines || fail "watch --calls: $(cat lines)"
+wait $recorder || fail "a recording that is watched"
+check <<'E'
+import json
+lines = [json.loads(line) for line in open('lines')]
+regions = [r for line in lines for r in line.get('regions', [])]
+assert len(regions) == 5 and all(name.startswith('parallel ') and of == 'openmp' for _, name, of in regions), regions
+E
 # Calls are dropped, and sums are not.
 recorded -m 1M --openmp -g none ./gcc 30000 0 >truth
 check exact <<'E'

@@ -5,6 +5,7 @@
 #include "hmb/limits.h"
 #include "output/profile/frame_names.h"
 #include "output/text/json_writer.h"
+#include "trace/call_sources.h"
 #include "trace/new_calls.h"
 #include "trace/selection.h"
 
@@ -263,15 +264,18 @@ int watch_json_samples(struct watch_json *watch, FILE *to, const struct trace *t
 
 static const char *class_text(const struct trace_region *region)
 {
-	switch (region ? region->region_class : TRACE_MPI_OTHER) {
-	case TRACE_USER_REGION:
-		return "region";
-	case TRACE_MARKER:
+	static const char *const sources[] = {
+		[CALLS_MPI] = "mpi", [CALLS_USER] = "region", [CALLS_OPENMP] = "openmp"};
+	const struct region_traits *traits =
+		region_traits(region ? region->region_class : NR_TRACE_REGION_CLASSES);
+
+	switch (traits->type) {
+	case REGION_MARKER:
 		return "mark";
-	case TRACE_VALUE:
+	case REGION_VALUE:
 		return "value";
 	default:
-		return "mpi";
+		return sources[traits->source];
 	}
 }
 
