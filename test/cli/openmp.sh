@@ -73,6 +73,22 @@ import json, os, subprocess
 report = json.loads(subprocess.check_output([os.environ['ADAPTRACE'], 'report', '--openmp', '--json']))
 assert [r['count'] for r in report['regions']] == [30000] * 5, report
 E
+# Of 2,000 steps some are stored, and all of them have their times.
+recorded -m 4M --openmp -g none -F 100 ./gcc 2000 10000 >truth
+cp adaptrace.atr whole.atr
+recorded -m 4M --openmp --scale-trace -g none -F 100 ./gcc 2000 10000 >truth 2>/dev/null
+check <<'E'
+import json, os, subprocess
+def report(*options):
+    return json.loads(subprocess.check_output([os.environ['ADAPTRACE'], *options]))
+whole, scaled = (report('info', '--json', name)['calls']['bytes'] for name in ('whole.atr', 'adaptrace.atr'))
+# One iteration in 256 is slow, and more are where the machine is busy.
+assert scaled <= .15 * whole, (scaled, whole)
+assert [r['count'] for r in report('report', '--openmp', '--json')['regions']] == [2000] * 5
+for name in 'whole.atr', 'adaptrace.atr':
+    phases = report('report', '--iterations', '--json', name)['phases']
+    assert [p['period_calls'] for p in phases if p['iterations'] >= 1996] == [5], phases
+E
 recorded --openmp true
 "$ADAPTRACE" report --openmp 2>said && fail "a report without regions"
 one_complaint said 'no parallel regions; adaptrace record --openmp' || fail "$(cat said)"
