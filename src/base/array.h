@@ -101,23 +101,29 @@ static inline size_t array_more(size_t room, size_t wanted)
 	                                : NULL))
 
 /*
- * The partition point of an array of nr entries: the number of entries at its start for which a
- * condition on `entry`, a pointer, holds. The condition must not hold for any later entry.
+ * The partition point of the numbers below nr: the number of them at the start for which a
+ * condition on `index` holds. The condition must not hold for any later number.
  */
-#define ARRAY_PARTITION(array, nr, entry, ...)                                                \
-	({                                                                                    \
-		size_t array_from = 0, array_to = (nr);                                       \
-                                                                                              \
-		while (array_from < array_to) {                                               \
-			const size_t array_middle = array_from + (array_to - array_from) / 2; \
-			const __typeof__(*(array)) *entry = &(array)[array_middle];           \
-                                                                                              \
-			if (__VA_ARGS__)                                                      \
-				array_from = array_middle + 1;                                \
-			else                                                                  \
-				array_to = array_middle;                                      \
-		}                                                                             \
-		array_from;                                                                   \
+#define PARTITION(nr, index, ...)                                                      \
+	({                                                                             \
+		size_t array_from = 0, array_to = (nr);                                \
+                                                                                       \
+		while (array_from < array_to) {                                        \
+			const size_t index = array_from + (array_to - array_from) / 2; \
+                                                                                       \
+			if (__VA_ARGS__)                                               \
+				array_from = index + 1;                                \
+			else                                                           \
+				array_to = index;                                      \
+		}                                                                      \
+		array_from;                                                            \
 	})
+/* The same for an array of nr entries and a condition on `entry`, a pointer. */
+#define ARRAY_PARTITION(array, nr, entry, ...)                                       \
+	PARTITION(nr, array_index, ({                                                \
+			  const __typeof__(*(array)) *entry = &(array)[array_index]; \
+                                                                                     \
+			  __VA_ARGS__;                                               \
+		  }))
 
 #endif

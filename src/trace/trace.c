@@ -1,5 +1,6 @@
 #include "trace/trace_file.h"
 
+#include "base/array.h"
 #include "base/frame.h"
 
 #include <string.h>
@@ -206,28 +207,20 @@ const struct trace_source *trace_source(const struct trace *trace, uint32_t inde
 	return section_entry(&trace->sections[TRACE_SOURCES], index);
 }
 
+static bool ends_before(const struct trace_symbol *symbol, uint32_t module, uint32_t offset)
+{
+	return symbol->module < module || (symbol->module == module && symbol->hi <= offset);
+}
+
 uint32_t trace_find_symbol(const struct trace *trace, uint64_t frame)
 {
-	uint32_t low = 0, high = trace_nr(trace, TRACE_SYMBOLS);
-	uint32_t module = frame_module(frame), offset = frame_offset(frame);
+	const uint32_t module = frame_module(frame), offset = frame_offset(frame);
+	const uint32_t found =
+		(uint32_t)PARTITION(trace_nr(trace, TRACE_SYMBOLS), i,
+	                            ends_before(trace_symbol(trace, (uint32_t)i), module, offset));
+	const struct trace_symbol *symbol = trace_symbol(trace, found);
 
-	/* The first one that ends behind the frame. */
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct trace_symbol *symbol = trace_symbol(trace, middle);
-
-		if (symbol->module < module || (symbol->module == module && symbol->hi <= offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < trace_nr(trace, TRACE_SYMBOLS)) {
-		const struct trace_symbol *symbol = trace_symbol(trace, low);
-
-		if (symbol->module == module && symbol->lo <= offset)
-			return low;
-	}
-	return UINT32_MAX;
+	return symbol && symbol->module == module && symbol->lo <= offset ? found : UINT32_MAX;
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */

@@ -1,28 +1,23 @@
 #include "trace/trace_file.h"
 
+#include "base/array.h"
 #include "base/frame.h"
-
-/* Returns the index + 1 of the last line at or below a frame. */
-static uint32_t find_line(const struct trace *trace, uint64_t frame)
-{
-	const struct section *lines = &trace->sections[TRACE_LINES];
-	uint32_t low = 0, high = lines->nr;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct trace_line *line = section_entry(lines, middle);
-
-		if (((uint64_t)line->module << 32 | line->offset) <= frame)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
 
 const struct trace_line *trace_line(const struct trace *trace, uint32_t index)
 {
 	return section_entry(&trace->sections[TRACE_LINES], index);
+}
+
+static uint64_t line_frame(const struct trace_line *line)
+{
+	return (uint64_t)line->module << 32 | line->offset;
+}
+
+/* Returns the index + 1 of the last line at or below a frame. */
+static uint32_t find_line(const struct trace *trace, uint64_t frame)
+{
+	return (uint32_t)PARTITION(trace_nr(trace, TRACE_LINES), i,
+	                           line_frame(trace_line(trace, (uint32_t)i)) <= frame);
 }
 
 uint32_t trace_find_line(const struct trace *trace, uint64_t frame, uint32_t symbol)

@@ -148,17 +148,7 @@ static void note_gap(struct error_bars *bars, struct error_stream *stream,
 /* Returns how many of the gaps began up to this time. */
 static uint32_t count_passed(const struct error_bars *bars, uint64_t time)
 {
-	uint32_t low = 0, high = bars->nr_gaps;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (bars->gaps[middle] <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return (uint32_t)ARRAY_PARTITION(bars->gaps, bars->nr_gaps, gap, *gap <= time);
 }
 
 /* A stream ends where the event was not sampled: its next sample does not follow the last one. */

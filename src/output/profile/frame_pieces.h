@@ -9,6 +9,7 @@
 #ifndef OUTPUT_PROFILE_FRAME_PIECES_H
 #define OUTPUT_PROFILE_FRAME_PIECES_H
 
+#include "base/array.h"
 #include "trace/trace.h"
 
 struct frame_piece {
@@ -44,6 +45,7 @@ static inline struct frame_piece *frame_pieces_find(const struct frame_pieces *p
                                                     uint64_t frame)
 {
 	const struct frame_stretches *stretches;
+	struct frame_piece *piece;
 	uint32_t low, high;
 	uint64_t stretch;
 
@@ -55,15 +57,9 @@ static inline struct frame_piece *frame_pieces_find(const struct frame_pieces *p
 		return NULL;
 	low = pieces->first[stretches->at + stretch];
 	high = pieces->first[stretches->at + stretch + 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low + 1) / 2;
-
-		if (pieces->pieces[middle].start <= (frame << 1 | 1))
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return pieces->pieces[low].start & 1 ? NULL : &pieces->pieces[low];
+	piece = &pieces->pieces[low];
+	piece += ARRAY_PARTITION(piece + 1, high - low, later, later->start <= (frame << 1 | 1));
+	return piece->start & 1 ? NULL : piece;
 }
 
 #endif

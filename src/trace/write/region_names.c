@@ -1,5 +1,6 @@
 #include "trace/write/region_names.h"
 
+#include "base/array.h"
 #include "base/frame.h"
 
 #include <errno.h>
@@ -39,19 +40,11 @@ static const char *string_of(const struct trace_names *names, uint32_t offset)
 /* Returns the symbol around a frame, or NULL. */
 static const struct trace_symbol *find_symbol(const struct trace_names *names, uint64_t frame)
 {
-	size_t low = 0, high = names->nr;
-	const struct trace_symbol *symbol;
+	const size_t behind =
+		ARRAY_PARTITION(names->symbols, names->nr, entry,
+	                        frame_make((uint16_t)entry->module, entry->lo) <= frame);
+	const struct trace_symbol *symbol = behind ? &names->symbols[behind - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		symbol = &names->symbols[middle];
-		if (frame_make((uint16_t)symbol->module, symbol->lo) <= frame)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	symbol = low ? &names->symbols[low - 1] : NULL;
 	return symbol && symbol->module == frame_module(frame) && frame_offset(frame) < symbol->hi
 	               ? symbol
 	               : NULL;
@@ -61,19 +54,11 @@ static const struct trace_symbol *find_symbol(const struct trace_names *names, u
 static const struct trace_source *find_source(const struct trace_names *names, uint64_t frame)
 {
 	const struct source_table *table = &names->lines;
-	size_t low = 0, high = table->nr_lines;
-	const struct trace_line *line;
+	const size_t behind =
+		ARRAY_PARTITION(table->lines, table->nr_lines, entry,
+	                        frame_make((uint16_t)entry->module, entry->offset) <= frame);
+	const struct trace_line *line = behind ? &table->lines[behind - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		line = &table->lines[middle];
-		if (frame_make((uint16_t)line->module, line->offset) <= frame)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	line = low ? &table->lines[low - 1] : NULL;
 	return line && line->module == frame_module(frame) && line->source
 	               ? &table->sources[line->source - 1]
 	               : NULL;
