@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ARRAY_LEAST 16 /* a power of two, as is every size of array_grow() */
 
@@ -77,6 +78,18 @@ static inline size_t array_more(size_t room, size_t wanted)
 			(room) = (__typeof__(room))array_room;                                     \
 		}                                                                                  \
 		array_full && !array_grown ? -ENOMEM : 0;                                          \
+	})
+
+/* The same, but new entries are zero. */
+#define ARRAY_RESERVE_ZEROED(array, room, wanted)                         \
+	({                                                                \
+		const size_t array_before = (array) ? (room) : 0;         \
+		const int array_err = ARRAY_RESERVE(array, room, wanted); \
+                                                                          \
+		if ((array) && (room) > array_before)                     \
+			memset((array) + array_before, 0,                 \
+			       ((room)-array_before) * sizeof(*(array))); \
+		array_err;                                                \
 	})
 
 /* Compares two values as qsort() wants it. Further keys can be chained with ?: for equal values. */

@@ -168,17 +168,6 @@ bool call_stream_completes(const struct call_stream *stream, uint64_t request)
 
 /* --- what happened next ----------------------------------------------------------------------- */
 
-static int grow_stack(struct call_stream *stream)
-{
-	unsigned before = stream->room;
-
-	if (ARRAY_RESERVE(stream->stack, stream->room, (size_t)stream->depth + 1))
-		return -ENOMEM;
-	if (stream->room > before)
-		memset(stream->stack + before, 0, (stream->room - before) * sizeof(*stream->stack));
-	return 0;
-}
-
 static int compare_requests(const void *a, const void *b)
 {
 	const struct call_part *x = a, *y = b;
@@ -245,7 +234,7 @@ static int enter(struct call_stream *stream, const struct call *call, struct cal
 {
 	struct open_call *open;
 	uint64_t limit;
-	int err = grow_stack(stream);
+	int err = ARRAY_RESERVE_ZEROED(stream->stack, stream->room, (size_t)stream->depth + 1);
 
 	if (err)
 		return err;

@@ -10,7 +10,7 @@
 /* All zero: no call was visited. */
 struct new_calls {
 	uint64_t *left; /* by thread: when its last visited call was left */
-	uint32_t nr_threads;
+	uint32_t nr_threads, room;
 };
 
 typedef void new_call_fn(void *arg, const struct call *call);

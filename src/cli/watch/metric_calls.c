@@ -4,6 +4,7 @@
  */
 #include "cli/watch/metric_state.h"
 
+#include "base/array.h"
 #include "cli/live/watched.h"
 
 #include <errno.h>
@@ -15,21 +16,6 @@ void metric_calls_fini(struct metric_calls *calls)
 	new_calls_fini(&calls->seen);
 	free(calls->rows);
 	*calls = (struct metric_calls){0};
-}
-
-static int grow_rows(struct metric_calls *calls, uint32_t nr)
-{
-	struct metric_row *rows;
-
-	if (nr <= calls->nr_rows)
-		return 0;
-	rows = reallocarray(calls->rows, nr, sizeof(*rows));
-	if (!rows)
-		return -ENOMEM;
-	memset(rows + calls->nr_rows, 0, (nr - calls->nr_rows) * sizeof(*rows));
-	calls->rows = rows;
-	calls->nr_rows = nr;
-	return 0;
 }
 
 static bool is_of_region(const struct metrics *metrics, const struct condition_term *term,
@@ -219,7 +205,8 @@ int metric_calls_read(struct metrics *metrics)
 	struct metric_calls *calls = &metrics->calls;
 	const struct trace *trace = metrics->trace;
 	const uint64_t end = trace_run(trace)->end;
-	int err = grow_rows(calls, trace_nr(trace, TRACE_CALL_SUMS));
+	int err =
+		ARRAY_RESERVE_ZEROED(calls->rows, calls->nr_rows, trace_nr(trace, TRACE_CALL_SUMS));
 
 	if (!err && (metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
 		err = walk_calls(metrics);

@@ -4,20 +4,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct profile_counts none;
 
-/* The entry, made where it is not there yet; NULL: no memory. */
+/* Returns the entry, which is added if it is missing; NULL: no memory. */
 static struct profile_counts *entry(struct profile_count_table *table, uint32_t number)
 {
-	uint32_t before = table->room;
-
-	if (ARRAY_RESERVE(table->at, table->room, (size_t)number + 1))
-		return NULL;
-	if (table->room > before)
-		memset(table->at + before, 0, (table->room - before) * sizeof(*table->at));
-	return &table->at[number];
+	return ARRAY_RESERVE_ZEROED(table->at, table->room, (size_t)number + 1)
+	               ? NULL
+	               : &table->at[number];
 }
 
 static void add(uint64_t *to, const uint64_t *counters)

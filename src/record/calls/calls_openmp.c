@@ -4,7 +4,6 @@
 #include "base/array.h"
 #include "base/frame.h"
 
-#include <string.h>
 
 #define ALL_THREADS UINT32_MAX
 
@@ -107,32 +106,23 @@ static void read_row(struct calls_process *process, uint64_t now, const struct c
 	team->seen = *row;
 }
 
-static bool has_teams(struct calls_openmp *openmp, uint32_t nr)
-{
-	uint32_t before = openmp->nr;
-
-	if (ARRAY_RESERVE(openmp->teams, openmp->nr, nr))
-		return false;
-	if (openmp->nr > before)
-		memset(openmp->teams + before, 0, (openmp->nr - before) * sizeof(*openmp->teams));
-	return true;
-}
-
 static void read_rows(struct calls_process *process, uint32_t thread, uint64_t now,
                       const struct calls_sink *sink)
 {
 	/* Pairs with the target's release: the keys of the rows are there. */
 	uint32_t nr = __atomic_load_n(&process->shared->nr_team_sums, __ATOMIC_ACQUIRE);
+	struct calls_openmp *openmp = &process->openmp;
 
 	if (nr > RING_MAX_TEAM_SUMS)
 		nr = RING_MAX_TEAM_SUMS;
-	if (!nr || calls_clock_rate(process->clock) <= 0 || !has_teams(&process->openmp, nr))
+	if (!nr || calls_clock_rate(process->clock) <= 0 ||
+	    ARRAY_RESERVE_ZEROED(openmp->teams, openmp->nr, nr))
 		return;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct ring_team_sum row = copy_row(&rows_of(process)[i]);
 
 		if (thread == ALL_THREADS || row.thread == thread)
-			read_row(process, now, sink, &row, &process->openmp.teams[i]);
+			read_row(process, now, sink, &row, &openmp->teams[i]);
 	}
 }
 

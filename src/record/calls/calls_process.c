@@ -350,14 +350,13 @@ static uint64_t frame_of_site(const struct calls_process *process, uint64_t addr
 static bool define_site(struct calls_process *process, const uint64_t *record, size_t nr,
                         const struct calls_sink *sink)
 {
-	uint32_t number = ring_head_number(record[0]), before = process->nr_sites;
+	uint32_t number = ring_head_number(record[0]);
 	struct calls_site *site;
 	uint64_t frame;
 
 	if (nr != 2 || !number || number > 1U << RING_SITE_BITS ||
-	    ARRAY_RESERVE(process->sites, process->nr_sites, number + 1UL))
+	    ARRAY_RESERVE_ZEROED(process->sites, process->nr_sites, number + 1UL))
 		return false;
-	memset(process->sites + before, 0, (process->nr_sites - before) * sizeof(*process->sites));
 	site = &process->sites[number];
 	if (site->entry || !sink->frame)
 		return true;

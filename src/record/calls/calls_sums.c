@@ -134,17 +134,6 @@ static void add_row(struct calls_process *process, struct trace_call_sum *to,
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-static bool has_seen(struct calls_sums *sums, uint32_t nr)
-{
-	uint32_t before = sums->nr;
-
-	if (ARRAY_RESERVE(sums->seen, sums->nr, nr))
-		return false;
-	if (sums->nr > before)
-		memset(sums->seen + before, 0, (sums->nr - before) * sizeof(*sums->seen));
-	return true;
-}
-
 /* A row that finds no place in the trace is not seen, so that it is counted at the end. */
 static void read_row(struct calls_process *process, uint32_t thread, bool last,
                      const struct ring_sum *row, struct ring_sum *seen)
@@ -180,7 +169,7 @@ static void read_rows(struct calls_process *process, unsigned thread, uint64_t n
 	struct calls_sums *sums = &process->sums[thread];
 	uint32_t nr = count_rows(process, thread);
 
-	if (calls_clock_rate(process->clock) <= 0 || !has_seen(sums, nr))
+	if (calls_clock_rate(process->clock) <= 0 || ARRAY_RESERVE_ZEROED(sums->seen, sums->nr, nr))
 		return;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct ring_sum row = copy_row(&rows_of(process, thread)[i]);

@@ -104,6 +104,27 @@ static void room_that_cannot_be_had_changes_nothing(void **state)
 	free(array);
 }
 
+/* The same, and each new entry is zero whatever was there before. */
+static void reserved_room_is_zero(void **state)
+{
+	uint64_t *array = NULL;
+	uint32_t room = 0, nr = 0;
+
+	(void)state;
+	assert_int_equal(ARRAY_RESERVE_ZEROED(array, room, 0), 0);
+	assert_null(array);
+	for (uint32_t wanted = 1; wanted < 10000; wanted += wanted / 3 + 1) {
+		assert_int_equal(ARRAY_RESERVE_ZEROED(array, room, wanted), 0);
+		assert_true(room >= wanted);
+		for (uint32_t i = 0; i < room; i++)
+			assert_int_equal(array[i], i < nr ? ~0ULL : 0);
+		for (nr = room; wanted = room, nr > 0 && !array[nr - 1]; nr--)
+			array[nr - 1] = ~0ULL;
+		nr = room;
+	}
+	free(array);
+}
+
 /* Of every size, with each number there once, not at all or often. */
 static void the_partition_point_is_found(void **state)
 {
@@ -129,6 +150,7 @@ int main(void)
 		cmocka_unit_test(room_stays),
 		cmocka_unit_test(room_is_reserved),
 		cmocka_unit_test(room_that_cannot_be_had_changes_nothing),
+		cmocka_unit_test(reserved_room_is_zero),
 		cmocka_unit_test(the_partition_point_is_found),
 	};
 
