@@ -38,6 +38,13 @@ struct ring_instant calls_clock_instant(const struct calls_clock *clock);
 
 /* Returns the ns of a tick, on average over the whole recording; 0: it is unknown yet. */
 double calls_clock_rate(const struct calls_clock *clock);
+/* Converts a number of ticks. It may be any: what cannot be a time of the recording is cut. */
+static inline uint64_t calls_clock_duration(double rate, uint64_t ticks)
+{
+	double ns = rate * (double)ticks;
+
+	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
+}
 
 /*
  * Converts many times faster: it covers the ticks since the last but one point and is valid until

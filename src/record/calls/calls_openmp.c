@@ -4,36 +4,12 @@
 #include "base/array.h"
 #include "base/frame.h"
 
-
 #define ALL_THREADS UINT32_MAX
 
 static const struct ring_team_sum *rows_of(const struct calls_process *process)
 {
 	return (const struct ring_team_sum *)(const void *)((const char *)process->shared +
 	                                                    ring_team_sums_offset());
-}
-
-/* The words of a row, which the target may change while they are read. */
-static struct ring_team_sum copy_row(const struct ring_team_sum *row)
-{
-	enum { WORDS = sizeof(*row) / sizeof(uint64_t) };
-	union {
-		uint64_t words[WORDS];
-		struct ring_team_sum row;
-	} copy;
-
-	for (unsigned i = 0; i < WORDS; i++)
-		copy.words[i] =
-			__atomic_load_n((const uint64_t *)(const void *)row + i, __ATOMIC_RELAXED);
-	return copy.row;
-}
-
-/* A double may be anything. What cannot be times of the recording is cut. */
-static uint64_t ticks_ns(double rate, uint64_t ticks)
-{
-	double ns = rate * (double)ticks;
-
-	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
 }
 
 static void find_frame(struct calls_process *process, uint32_t number, struct trace_openmp *to,
@@ -51,17 +27,17 @@ static void find_frame(struct calls_process *process, uint32_t number, struct tr
 static void add_row(struct trace_openmp *to, const struct ring_team_sum *now,
                     const struct ring_team_sum *seen, double rate)
 {
-	to->time += ticks_ns(rate, now->ticks - seen->ticks);
-	to->covered += ticks_ns(rate, now->covered - seen->covered);
+	to->time += calls_clock_duration(rate, now->ticks - seen->ticks);
+	to->covered += calls_clock_duration(rate, now->covered - seen->covered);
 	to->threads += now->threads - seen->threads;
 	if (now->most_threads > to->most_threads)
 		to->most_threads = now->most_threads;
-	to->idle += ticks_ns(rate, now->idle - seen->idle);
-	to->barrier_wait += ticks_ns(rate, now->barrier - seen->barrier);
-	to->critical_wait += ticks_ns(rate, now->critical - seen->critical);
-	to->work += ticks_ns(rate, now->work - seen->work);
-	to->longest_work += ticks_ns(rate, now->longest - seen->longest);
-	to->mean_work += ticks_ns(rate, now->mean - seen->mean);
+	to->idle += calls_clock_duration(rate, now->idle - seen->idle);
+	to->barrier_wait += calls_clock_duration(rate, now->barrier - seen->barrier);
+	to->critical_wait += calls_clock_duration(rate, now->critical - seen->critical);
+	to->work += calls_clock_duration(rate, now->work - seen->work);
+	to->longest_work += calls_clock_duration(rate, now->longest - seen->longest);
+	to->mean_work += calls_clock_duration(rate, now->mean - seen->mean);
 	to->count += now->count - seen->count;
 }
 
@@ -119,8 +95,9 @@ static void read_rows(struct calls_process *process, uint32_t thread, uint64_t n
 	    ARRAY_RESERVE_ZEROED(openmp->teams, openmp->nr, nr))
 		return;
 	for (uint32_t i = 0; i < nr; i++) {
-		struct ring_team_sum row = copy_row(&rows_of(process)[i]);
+		struct ring_team_sum row;
 
+		calls_copy_words(&row, &rows_of(process)[i], sizeof(row));
 		if (thread == ALL_THREADS || row.thread == thread)
 			read_row(process, now, sink, &row, &openmp->teams[i]);
 	}

@@ -10,7 +10,18 @@
 #include "record/calls/calls_names.h"
 #include "record/calls/calls_thin.h"
 
+#include <string.h>
 #include <sys/types.h>
+
+/* Copies whole words that the target may change meanwhile. */
+static inline void calls_copy_words(void *to, const void *from, size_t size)
+{
+	for (size_t i = 0; i < size / sizeof(uint64_t); i++) {
+		const uint64_t word = __atomic_load_n((const uint64_t *)from + i, __ATOMIC_RELAXED);
+
+		memcpy((uint64_t *)to + i, &word, sizeof(word));
+	}
+}
 
 /* How far the sums of a thread are in the trace. */
 struct calls_sums {

@@ -6,21 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The words of a row, which the target may change while they are read. */
-static struct ring_sum copy_row(const struct ring_sum *row)
-{
-	enum { WORDS = sizeof(*row) / sizeof(uint64_t) };
-	union {
-		uint64_t words[WORDS];
-		struct ring_sum row;
-	} copy;
-
-	for (unsigned i = 0; i < WORDS; i++)
-		copy.words[i] =
-			__atomic_load_n((const uint64_t *)(const void *)row + i, __ATOMIC_RELAXED);
-	return copy.row;
-}
-
 uint32_t calls_sums_thread(struct calls_process *process, unsigned thread, uint64_t now,
                            const struct calls_sink *sink)
 {
@@ -57,20 +42,12 @@ static void add_moved(struct trace_call_sum *to, const struct ring_sum *now,
 	to->bytes_in += now->moved[RING_BYTES_IN] - seen->moved[RING_BYTES_IN];
 }
 
-/* A double may be anything. What cannot be times of the recording is cut. */
-static uint64_t ticks_ns(double rate, uint64_t ticks)
-{
-	double ns = rate * (double)ticks;
-
-	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
-}
-
 static void add_times(struct trace_call_sum *to, const struct ring_sum *now,
                       const struct ring_sum *seen, double rate)
 {
 	to->polls += now->polls - seen->polls;
-	to->time += ticks_ns(rate, now->ticks - seen->ticks);
-	add_longest(to, ticks_ns(rate, now->longest));
+	to->time += calls_clock_duration(rate, now->ticks - seen->ticks);
+	add_longest(to, calls_clock_duration(rate, now->longest));
 	to->untimed += now->untimed - seen->untimed;
 	if (!isfinite(now->extra) || !isfinite(now->extra_ticks) || !isfinite(now->extra_squares))
 		return;
@@ -172,8 +149,9 @@ static void read_rows(struct calls_process *process, unsigned thread, uint64_t n
 	if (calls_clock_rate(process->clock) <= 0 || ARRAY_RESERVE_ZEROED(sums->seen, sums->nr, nr))
 		return;
 	for (uint32_t i = 0; i < nr; i++) {
-		struct ring_sum row = copy_row(&rows_of(process, thread)[i]);
+		struct ring_sum row;
 
+		calls_copy_words(&row, &rows_of(process, thread)[i], sizeof(row));
 		if (has_changed(&row, &sums->seen[i]) &&
 		    calls_sums_thread(process, thread, now, sink))
 			read_row(process, sums->thread - 1, last, &row, &sums->seen[i]);
