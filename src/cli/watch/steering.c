@@ -60,18 +60,6 @@ static bool request(struct steering *steering, const struct control_request *req
 	return say_answer(err, &answer, whose);
 }
 
-static void send_detail(struct steering *steering, const struct condition_action *action,
-                        const char *whose)
-{
-	char packet[128], hz[48] = "";
-
-	if (action->hz > 0)
-		snprintf(hz, sizeof(hz), ",\"hz\":%.17g", action->hz);
-	snprintf(packet, sizeof(packet), "{\"v\":1,\"ctl\":\"detail\",\"seconds\":%.17g%s}",
-	         action->seconds, hz);
-	steering_send(steering, packet, strlen(packet), whose);
-}
-
 /* --- children --------------------------------------------------------------------------------- */
 
 void steering_reap(struct steering *steering)
@@ -225,7 +213,11 @@ static void act(struct steering *steering, const struct condition *condition,
 			take_snapshot(steering, file, condition->text);
 		break;
 	case ACTION_DETAIL:
-		send_detail(steering, action, condition->text);
+		request(steering,
+		        &(struct control_request){.command = CONTROL_DETAIL,
+		                                  .seconds = action->seconds,
+		                                  .hz = action->hz},
+		        condition->text);
 		break;
 	case ACTION_PAUSE:
 		request(steering,
