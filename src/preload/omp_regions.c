@@ -170,7 +170,7 @@ static uint64_t note_end(const struct omp_team *team, uint64_t leave)
 
 	if (!team->outermost || __atomic_fetch_sub(&outermost.nr, 1, __ATOMIC_ACQ_REL) != 1)
 		return 0;
-	return leave - since;
+	return leave - process_clip(since, leave);
 }
 
 bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
@@ -220,8 +220,11 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 	struct ring_team_sum *row = team->site->row;
 	uint64_t time = leave - team->enter, nr = team->nr_threads;
 
-	row->ticks += time;
 	row->covered += note_end(team, leave);
+	/* Parts of its threads may have ended before the recorder began anew. */
+	if (process_clip(team->enter, leave) != team->enter)
+		return;
+	row->ticks += time;
 	row->threads += nr;
 	if (nr > row->most_threads)
 		row->most_threads = nr;
@@ -237,7 +240,7 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 void omp_team_end(struct omp_team *team)
 {
 	struct thread *thread = team->thread;
-	uint64_t leave = process_ticks();
+	uint64_t leave = process_ticks(), enter;
 
 	/* A child that was forked inside has other memory, and is recorded from its next call on.
 	 */
@@ -249,10 +252,10 @@ void omp_team_end(struct omp_team *team)
 	thread_begin_record(thread, team->site->region, thread_depth(thread), 0);
 	thread->idle = false;
 	thread->weight = 1; /* the times of regions are always read */
+	enter = process_clip(team->enter, leave);
 	thread_write(thread,
-	             thread_wants_times(thread, team->enter, leave) &&
-	                     process_wants(CLASS_OPENMP, false),
-	             team->enter, leave);
+	             thread_wants_times(thread, enter, leave) && process_wants(CLASS_OPENMP, false),
+	             enter, leave);
 	add_to_row(team, leave);
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
 	thread->inside = 0;

@@ -91,6 +91,19 @@ static inline bool process_left_alone(const struct ring_process *shared)
 	return __atomic_load_n(&shared->closed, __ATOMIC_RELAXED) == RING_GONE;
 }
 
+/*
+ * Returns when a call began as far as it counts: not before the recorder began anew, nor after the
+ * call ended. Both times are 0 if they were not read.
+ */
+static inline uint64_t process_clip(uint64_t enter, uint64_t leave)
+{
+	uint64_t since = __atomic_load_n(&process.shared->since, __ATOMIC_RELAXED);
+
+	if (likely(enter >= since))
+		return enter;
+	return since < leave ? since : leave;
+}
+
 /* Connects to the recorder at the first call. Returns false if there is none. */
 bool process_start(void);
 

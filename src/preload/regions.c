@@ -68,6 +68,7 @@ static bool is_wanted(struct thread *thread, uint64_t from, uint64_t to)
 /* Writes a call whose weight the thread has. */
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
+	from = process_clip(from, to);
 	thread_begin_record(thread, region, thread_depth(thread), 0);
 	thread->idle = false;
 	thread_write(thread, is_wanted(thread, from, to), from, to);

@@ -101,6 +101,7 @@ static void end_left(struct thread *thread)
 {
 	unsigned n = thread->nr_open;
 	struct ring_open open;
+	uint64_t ticks;
 
 	if (!thread->recorded)
 		return;
@@ -113,9 +114,10 @@ static void end_left(struct thread *thread)
 	open = thread->open[n - 1];
 	thread->idle = false;
 	thread->weight = open.enter != 0;
+	ticks = open.enter ? process_ticks() : 0;
 	thread_write_left(thread,
 	                  open.enter && process_wants((enum call_class)(open.region >> 32), false),
-	                  (uint32_t)open.region, open.enter, open.enter ? process_ticks() : 0);
+	                  (uint32_t)open.region, process_clip(open.enter, ticks), ticks);
 }
 
 bool visit_was_left(struct thread *thread, uintptr_t frame)
@@ -213,6 +215,7 @@ int visit_leave(struct visit *visit, const uintptr_t *a, int result)
 		return result;
 	}
 	visit->leave = likely(visit->weight) ? process_ticks() : 0;
+	visit->enter = process_clip(visit->enter, visit->leave);
 	thread->weight = visit->weight;
 	visit->result = result;
 	thread->idle = false;

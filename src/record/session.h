@@ -267,8 +267,8 @@ void session_start_late(struct session *session);
 /*
  * Forgets all samples and calls so far: the buffer is cleared, clocks sample at their first period
  * again, and counts and exact totals start now, as after --delay. Tasks, their mappings and names
- * stay known. Sums of calls and losses of calls and of other records than samples go on. Returns 0,
- * or -EAGAIN if sampling has not started.
+ * stay known. Losses of records that are no samples go on. Returns 0; -EAGAIN if sampling has not
+ * started; -ENOMEM.
  */
 int session_reset(struct session *session);
 /* At the end, where sampling did not start: the recording has no length, and nobody in it. */

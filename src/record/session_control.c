@@ -63,13 +63,16 @@ static struct refusal reset(struct session *s, const struct control_request *req
 {
 	(void)request;
 	(void)peer;
-	if (s->calls)
-		return REFUSED(EOPNOTSUPP, "calls are recorded, and their sums cannot begin anew");
 	if (s->pause.flags)
 		return REFUSED(EBUSY, "the recording is paused; resume it first");
-	if (session_reset(s))
+	switch (session_reset(s)) {
+	case 0:
+		return NOT_REFUSED;
+	case -EAGAIN:
 		return REFUSED(EAGAIN, "sampling has not begun yet");
-	return NOT_REFUSED;
+	default:
+		return REFUSED(ENOMEM, "there is not enough memory");
+	}
 }
 
 /* The entry of the condition is all there is to it. */

@@ -112,7 +112,8 @@ static void restart_streams(struct session *s)
 static void restart_counts(struct session *s)
 {
 	overhead_guard_restart(&s->guard);
-	s->sampling.forked_ns = s->calls_told = 0;
+	s->sampling.forked_ns = 0;
+	s->calls_told = s->calls ? calls_cost(s->calls) : 0;
 	s->pause.own_ns = 0;
 	s->stack.built = s->stack.truncated = s->stack.stitched = 0;
 	memset(s->stack.cut, 0, sizeof(s->stack.cut));
@@ -120,11 +121,15 @@ static void restart_counts(struct session *s)
 
 int session_reset(struct session *s)
 {
+	int err = 0;
+
 	if (!s->started)
 		return -EAGAIN;
 	session_drain(s, false);
 	if (s->calls)
-		calls_read(s->calls);
+		err = calls_prepare_restart(s->calls);
+	if (err)
+		return err;
 	clear_buffer(s);
 	windows_forget(s);
 	sampler_restart(s->sampler);
@@ -137,9 +142,9 @@ int session_reset(struct session *s)
 			.on = s->events[e].on,
 			.own_at = s->cpu_start,
 		};
-	tables_restart_threads(s->tables, s->start);
 	if (s->calls)
-		calls_restart(s->calls, s->start);
+		calls_restart(s->calls);
+	tables_restart_threads(s->tables, s->start);
 	summary_progress(s);
 	return 0;
 }

@@ -18,6 +18,13 @@ void metric_calls_fini(struct metric_calls *calls)
 	*calls = (struct metric_calls){0};
 }
 
+static void forget_rows(struct metric_calls *calls, uint64_t start)
+{
+	calls->start = start;
+	calls->nr_rows = 0;
+	calls->from = 0;
+}
+
 static bool is_of_region(const struct metrics *metrics, const struct condition_term *term,
                          uint32_t region)
 {
@@ -205,9 +212,11 @@ int metric_calls_read(struct metrics *metrics)
 	struct metric_calls *calls = &metrics->calls;
 	const struct trace *trace = metrics->trace;
 	const uint64_t end = trace_run(trace)->end;
-	int err =
-		ARRAY_RESERVE_ZEROED(calls->rows, calls->nr_rows, trace_nr(trace, TRACE_CALL_SUMS));
+	int err;
 
+	if (calls->start != trace_run(trace)->start)
+		forget_rows(calls, trace_run(trace)->start);
+	err = ARRAY_RESERVE_ZEROED(calls->rows, calls->nr_rows, trace_nr(trace, TRACE_CALL_SUMS));
 	if (!err && (metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
 		err = walk_calls(metrics);
 	if (!err)

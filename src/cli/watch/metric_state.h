@@ -44,7 +44,8 @@ struct metric_calls {
 	struct new_calls seen;
 	struct metric_row *rows;
 	uint32_t nr_rows;
-	uint64_t from; /* calls that were left earlier are known; 0: this is the first look */
+	uint64_t from;  /* calls that were left earlier are known; 0: this is the first look */
+	uint64_t start; /* of the recording; it changes when the recording is reset */
 	struct metric_history mpi;
 };
 

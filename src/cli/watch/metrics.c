@@ -30,9 +30,13 @@ void metric_set(struct metric_term *term, double value)
 
 bool metric_history_rate(struct metric_history *history, uint64_t now, double total, double *rate)
 {
-	const unsigned at = history->nr++ % HISTORY_SIZE;
 	bool known = false;
+	unsigned at;
 
+	/* The recording was reset. */
+	if (history->nr && total < history->totals[(history->nr - 1) % HISTORY_SIZE])
+		history->nr = 0;
+	at = history->nr++ % HISTORY_SIZE;
 	history->times[at] = now;
 	history->totals[at] = total;
 	for (unsigned back = 1; back < HISTORY_SIZE && back < history->nr && !known; back++) {

@@ -441,20 +441,32 @@ uint64_t calls_summed(const struct calls *calls)
 	return calls->names.nr_summed;
 }
 
-void calls_read(struct calls *calls)
+int calls_prepare_restart(struct calls *calls)
 {
+	int err = 0;
+
 	read_all(calls);
+	for (unsigned i = 0; i < calls->nr_alive && !err; i++)
+		err = calls_process_prepare_restart(calls->processes[i]);
+	return err;
 }
 
-void calls_restart(struct calls *calls, uint64_t time)
+void calls_restart(struct calls *calls)
 {
 	struct trace_instrument *instrument =
 		tables_instrument(calls->put.config.tables, calls->instrument);
+	const uint64_t ticks = ring_ticks(calls->clock.source);
+	const uint64_t now = ring_ticks(RING_CLOCK_MONOTONIC);
 
-	if (!instrument)
-		return;
-	follow_floor(calls);
-	instrument->from = instrument->to = time;
+	calls_names_restart(&calls->names);
+	tables_run(calls->put.config.tables)->unsummed_calls = 0;
+	calls_put_restart(&calls->put, now);
+	calls->lost_ended = calls->untimed_ended = 0;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_restart(calls->processes[i], ticks, now);
+	if (instrument)
+		instrument->from = instrument->to = now;
+	read_all(calls);
 }
 
 uint64_t calls_nr_processes(const struct calls *calls)

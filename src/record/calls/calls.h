@@ -78,10 +78,15 @@ void calls_executed(struct calls *calls, pid_t pid, uint64_t time);
 /* Ends calls that have not returned. No calls are read afterwards. */
 void calls_end(struct calls *calls);
 
-/* Reads all calls that targets have written, whether a round is due or not. */
-void calls_read(struct calls *calls);
-/* The calls so far were cleared from the buffer: targets are to record all of them again. */
-void calls_restart(struct calls *calls, uint64_t time);
+/*
+ * Begins anew, after the calls so far were cleared from the buffer: sums and losses start at 0, and
+ * targets are to record all calls again. A call that has not ended begins now. One that ends while
+ * this function runs, for less than a millisecond, may be in the sums alone or in the buffer alone.
+ * Before anything is cleared, prepare gets the memory that this takes, and reads all calls so far;
+ * it returns 0 or -ENOMEM.
+ */
+int calls_prepare_restart(struct calls *calls);
+void calls_restart(struct calls *calls);
 
 /* Updates the description of the calls in the trace. */
 void calls_progress(struct calls *calls);

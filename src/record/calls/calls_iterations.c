@@ -11,6 +11,13 @@ void calls_iterations_fini(struct calls_iterations *iterations)
 	*iterations = (struct calls_iterations){0};
 }
 
+void calls_iterations_restart(struct calls_iterations *iterations)
+{
+	for (uint32_t i = 0; i < iterations->nr; i++)
+		iterations->ends[i] = (struct iterations_end){.entry = UINT32_MAX};
+	iterations->dropped = iterations->left_out = 0;
+}
+
 static struct iterations_end *find_end(struct calls_iterations *iterations, uint32_t thread)
 {
 	uint32_t number = map64_number(&iterations->threads, thread);

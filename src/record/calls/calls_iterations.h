@@ -21,6 +21,8 @@ struct calls_iterations {
 };
 
 void calls_iterations_fini(struct calls_iterations *iterations);
+/* Forgets all iterations: those in the trace were cleared. */
+void calls_iterations_restart(struct calls_iterations *iterations);
 void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
                           uint32_t thread, const struct calls_iteration *iteration);
 

@@ -171,3 +171,11 @@ uint32_t calls_names_openmp(struct calls_names *names, uint32_t thread, uint32_t
 		map64_add(&names->openmp, key, index);
 	return index;
 }
+
+void calls_names_restart(struct calls_names *names)
+{
+	map64_fini(&names->sums);
+	map64_fini(&names->openmp);
+	names->nr_summed = 0;
+	tables_clear_sums(names->tables);
+}

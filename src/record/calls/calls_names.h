@@ -51,6 +51,8 @@ uint32_t calls_names_site(struct calls_names *names, uint64_t frame);
  * room. Where there is little room, all peers and sites share one.
  */
 struct trace_call_sum *calls_names_sum(struct calls_names *names, const struct trace_call_sum *key);
+/* Begins with empty sums of calls and of OpenMP regions. */
+void calls_names_restart(struct calls_names *names);
 /* Returns the number of the sum of an OpenMP region that a thread forks; NO_ENTRY: no room. */
 uint32_t calls_names_openmp(struct calls_names *names, uint32_t thread, uint32_t region);
 

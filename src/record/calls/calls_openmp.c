@@ -6,10 +6,17 @@
 
 #define ALL_THREADS UINT32_MAX
 
-static const struct ring_team_sum *rows_of(const struct calls_process *process)
+static struct ring_team_sum *rows_of(const struct calls_process *process)
 {
-	return (const struct ring_team_sum *)(const void *)((const char *)process->shared +
-	                                                    ring_team_sums_offset());
+	return (struct ring_team_sum *)(void *)((char *)process->shared + ring_team_sums_offset());
+}
+
+static uint32_t count_rows(const struct calls_process *process)
+{
+	/* Pairs with the target's release: the keys of the rows are there. */
+	uint32_t nr = __atomic_load_n(&process->shared->nr_team_sums, __ATOMIC_ACQUIRE);
+
+	return nr < RING_MAX_TEAM_SUMS ? nr : RING_MAX_TEAM_SUMS;
 }
 
 static void find_frame(struct calls_process *process, uint32_t number, struct trace_openmp *to,
@@ -60,6 +67,8 @@ static void note_life(const struct calls_process *process, struct trace_openmp *
 	uint64_t from = process->shared->loaded - process->shared->ahead;
 
 	to->from = from && from < process->since ? from : process->since;
+	if (to->from < process->restarted)
+		to->from = process->restarted;
 	if (now > to->to)
 		to->to = now;
 }
@@ -85,12 +94,9 @@ static void read_row(struct calls_process *process, uint64_t now, const struct c
 static void read_rows(struct calls_process *process, uint32_t thread, uint64_t now,
                       const struct calls_sink *sink)
 {
-	/* Pairs with the target's release: the keys of the rows are there. */
-	uint32_t nr = __atomic_load_n(&process->shared->nr_team_sums, __ATOMIC_ACQUIRE);
+	uint32_t nr = count_rows(process);
 	struct calls_openmp *openmp = &process->openmp;
 
-	if (nr > RING_MAX_TEAM_SUMS)
-		nr = RING_MAX_TEAM_SUMS;
 	if (!nr || calls_clock_rate(process->clock) <= 0 ||
 	    ARRAY_RESERVE_ZEROED(openmp->teams, openmp->nr, nr))
 		return;
@@ -112,4 +118,24 @@ void calls_openmp_end(struct calls_process *process, unsigned thread, uint64_t n
                       const struct calls_sink *sink)
 {
 	read_rows(process, thread, now, sink);
+}
+
+int calls_openmp_prepare_restart(struct calls_process *process)
+{
+	struct calls_openmp *openmp = &process->openmp;
+
+	return ARRAY_RESERVE_ZEROED(openmp->teams, openmp->nr, count_rows(process));
+}
+
+void calls_openmp_restart(struct calls_process *process)
+{
+	uint32_t nr = count_rows(process);
+
+	for (uint32_t i = 0; i < nr && i < process->openmp.nr; i++) {
+		struct ring_team_sum *row = &rows_of(process)[i];
+
+		__atomic_store_n(&row->most_threads, 0, __ATOMIC_RELAXED);
+		process->openmp.teams[i] = (struct calls_team){0};
+		calls_copy_words(&process->openmp.teams[i].seen, row, sizeof(*row));
+	}
 }

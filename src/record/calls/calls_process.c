@@ -113,7 +113,7 @@ uint64_t calls_process_lost(const struct calls_process *process)
 
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		lost += process->shared->threads[i].lost;
-	return lost;
+	return lost > process->lost_before ? lost - process->lost_before : 0;
 }
 
 /* --- what calls cost -------------------------------------------------------------------------- */
@@ -124,7 +124,29 @@ uint64_t calls_process_untimed(const struct calls_process *process)
 
 	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
 		untimed += process->shared->threads[i].untimed;
-	return untimed;
+	return untimed > process->untimed_before ? untimed - process->untimed_before : 0;
+}
+
+/* --- beginning anew --------------------------------------------------------------------------- */
+
+int calls_process_prepare_restart(struct calls_process *process)
+{
+	int err = calls_openmp_prepare_restart(process);
+
+	for (unsigned i = 0; i < RING_MAX_THREADS && !err; i++)
+		err = calls_sums_prepare_restart(process, i);
+	return err;
+}
+
+void calls_process_restart(struct calls_process *process, uint64_t ticks, uint64_t time)
+{
+	__atomic_store_n(&process->shared->since, ticks, __ATOMIC_RELAXED);
+	process->restarted = time;
+	process->lost_before += calls_process_lost(process);
+	process->untimed_before += calls_process_untimed(process);
+	for (unsigned i = 0; i < RING_MAX_THREADS; i++)
+		calls_sums_restart(process, i);
+	calls_openmp_restart(process);
 }
 
 /* Times must be known: moments are told by them. */

@@ -44,6 +44,8 @@ struct calls_process {
 	pid_t pid;
 	int pidfd;
 	uint64_t since; /* time at which it connected, ns */
+	/* When the recording began anew, ns, and counts of before; 0: it did not */
+	uint64_t restarted, lost_before, untimed_before;
 	struct ring_process *shared;
 	struct calls_names *names;
 	const struct calls_clock *clock;
@@ -185,6 +187,13 @@ uint64_t calls_process_lost(const struct calls_process *process);
 
 /* Returns the trace's entry of the process, which the first call creates; NULL: no room. */
 struct trace_process *calls_process_entry(struct calls_process *process);
+
+/*
+ * Begins its sums anew: prepare gets the memory that this takes, and returns 0 or -ENOMEM. The time
+ * is now, by the clock of records and in ns. Calls that end meanwhile may be in the sums or not.
+ */
+int calls_process_prepare_restart(struct calls_process *process);
+void calls_process_restart(struct calls_process *process, uint64_t ticks, uint64_t time);
 
 /* Returns how full its fullest ring was at the last look, in 1024ths. */
 unsigned calls_process_fill(const struct calls_process *process);

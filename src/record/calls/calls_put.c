@@ -76,6 +76,10 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 	                         ? 0
 	                         : calls_level(config->policy, call_class_of(local_region), call);
 
+	if (call->leave < put->from)
+		return;
+	if (call->enter < put->from)
+		call->enter = put->from;
 	if (level < hmb_floor(config->hmb, config->kind)) {
 		struct hmb_ledger *ledger = tables_ledger(config->tables);
 
@@ -104,6 +108,8 @@ static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint6
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
 
+	if (time < put->from)
+		return false;
 	if (config->policy == TRACE_POLICY_TIME)
 		put->run_level = ring_moment_level(time, time);
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
@@ -127,10 +133,13 @@ static void put_iteration(void *arg, struct calls_process *process, pid_t tid,
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
 	struct hmb_ledger *ledger = tables_ledger(config->tables);
-	uint32_t thread = is_last_thread(put, process, tid)
-	                          ? put->last_thread
-	                          : find_thread(put, process, tid, iteration->begin);
+	uint32_t thread;
 
+	if (iteration->begin < put->from)
+		return;
+	thread = is_last_thread(put, process, tid)
+	                 ? put->last_thread
+	                 : find_thread(put, process, tid, iteration->begin);
 	if (iteration->flags & RING_ITERATION_DROPPED) {
 		ledger->taken[config->kind] += iteration->calls;
 		ledger->reduced[config->kind] += iteration->calls;
@@ -157,6 +166,14 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 		.config = *config,
 		.stored_thread = NO_THREAD,
 	};
+}
+
+void calls_put_restart(struct calls_put *put, uint64_t time)
+{
+	calls_put_forget(put);
+	calls_iterations_restart(&put->iterations);
+	put->unknown_threads = 0;
+	put->from = time;
 }
 
 void calls_put_forget(struct calls_put *put)

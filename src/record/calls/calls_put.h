@@ -10,6 +10,7 @@ struct calls_put {
 	struct calls_sink sink; /* receives calls for this struct */
 	struct calls_config config;
 	uint64_t unknown_threads; /* calls whose thread is unknown */
+	uint64_t from;            /* calls that ended earlier are of before a restart, ns */
 	struct outer_threads outer;
 	struct calls_iterations iterations;
 	/* The thread of the previous call. Thread IDs are looked up once per round. */
@@ -22,6 +23,8 @@ struct calls_put {
 
 /* Initializes put, which must not move afterwards: its sink points to it. */
 void calls_put_begin(struct calls_put *put, const struct calls_config *config);
+/* All that was stored so far was cleared: begins anew at this time, ns. */
+void calls_put_restart(struct calls_put *put, uint64_t time);
 /* Forgets the thread of the last call. Call it when a round begins or a process has ended. */
 void calls_put_forget(struct calls_put *put);
 

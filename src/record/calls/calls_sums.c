@@ -134,10 +134,9 @@ static bool has_changed(const struct ring_sum *now, const struct ring_sum *seen)
 	       memcmp(now->moved, seen->moved, sizeof(now->moved)) != 0;
 }
 
-static const struct ring_sum *rows_of(const struct calls_process *process, unsigned thread)
+static struct ring_sum *rows_of(const struct calls_process *process, unsigned thread)
 {
-	return (const struct ring_sum *)(const void *)((const char *)process->shared +
-	                                               ring_sums_offset(thread));
+	return (struct ring_sum *)(void *)((char *)process->shared + ring_sums_offset(thread));
 }
 
 static void read_rows(struct calls_process *process, unsigned thread, uint64_t now, bool last,
@@ -183,6 +182,43 @@ void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, u
 		return;
 	to->time += duration;
 	add_longest(to, duration);
+}
+
+int calls_sums_prepare_restart(struct calls_process *process, unsigned thread)
+{
+	struct calls_sums *sums = &process->sums[thread];
+
+	return ARRAY_RESERVE_ZEROED(sums->seen, sums->nr, count_rows(process, thread));
+}
+
+/* The target keeps these extremes, and may replace them at the same time. */
+static void restart_extremes(const struct calls_process *process, struct ring_sum *row)
+{
+	const double least = INFINITY, most = -INFINITY;
+	const uint32_t region = calls_process_region(process, row->region);
+
+	if (region == NO_ENTRY)
+		return;
+	if (!is_value(process, region)) {
+		__atomic_store_n(&row->longest, 0, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_store(&row->values.least, &least, __ATOMIC_RELAXED);
+	__atomic_store(&row->values.most, &most, __ATOMIC_RELAXED);
+}
+
+void calls_sums_restart(struct calls_process *process, unsigned thread)
+{
+	struct calls_sums *sums = &process->sums[thread];
+	uint32_t nr = count_rows(process, thread);
+
+	sums->thread = 0;
+	for (uint32_t i = 0; i < nr && i < sums->nr; i++) {
+		struct ring_sum *row = &rows_of(process, thread)[i];
+
+		restart_extremes(process, row);
+		calls_copy_words(&sums->seen[i], row, sizeof(*row));
+	}
 }
 
 static uint64_t count_unsummed(const struct calls_process *process, unsigned thread)

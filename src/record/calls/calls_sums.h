@@ -18,6 +18,12 @@ void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, u
 /* Returns the trace's thread + 1 of a ring; 0: it is unknown so far. */
 uint32_t calls_sums_thread(struct calls_process *process, unsigned thread, uint64_t now,
                            const struct calls_sink *sink);
+/*
+ * Begins anew: what a thread's rows have so far is never taken in. prepare gets the memory that
+ * this takes, and returns 0 or -ENOMEM.
+ */
+int calls_sums_prepare_restart(struct calls_process *process, unsigned thread);
+void calls_sums_restart(struct calls_process *process, unsigned thread);
 /* Reads the last sums of a thread, whose memory may be another thread's from now on. */
 void calls_sums_end(struct calls_process *process, unsigned thread, uint64_t now,
                     const struct calls_sink *sink);

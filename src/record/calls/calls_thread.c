@@ -423,6 +423,16 @@ static void read_records(const struct reader *reader, struct calls_ring *ring)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
+/* Returns when a call began that has not ended, as far as it counts, ns. 0: its time was not read.
+ */
+static uint64_t open_since(const struct calls_process *process, unsigned thread, uint64_t ticks)
+{
+	uint64_t enter =
+		ticks ? calls_clock_ns(process->clock, ticks) : process->costs[thread].changed;
+
+	return enter > process->restarted ? enter : process->restarted;
+}
+
 void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t now,
                       const struct calls_sink *sink)
 {
@@ -434,8 +444,7 @@ void calls_thread_end(struct calls_process *process, unsigned thread, uint64_t n
 		uint32_t region = (uint32_t)__atomic_load_n(&open->region, __ATOMIC_RELAXED);
 		uint64_t enter = __atomic_load_n(&open->enter, __ATOMIC_RELAXED);
 		struct call call = {
-			.enter = enter ? calls_clock_ns(process->clock, enter)
-		                       : process->costs[thread].changed,
+			.enter = open_since(process, thread, enter),
 			.leave = now,
 			.region = calls_process_region(process, region),
 			.flags = CALL_UNFINISHED,

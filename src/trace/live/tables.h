@@ -176,6 +176,8 @@ struct trace_openmp *tables_openmp(const struct tables *tables, uint32_t sum);
 struct trace_region *tables_region(const struct tables *tables, uint32_t region);
 struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum);
 uint32_t tables_add_iterations(struct tables *tables, const struct trace_iterations *iterations);
+/* Forgets all sums of calls and of OpenMP regions, and all iterations. */
+void tables_clear_sums(struct tables *tables);
 struct trace_iterations *tables_iterations(const struct tables *tables, uint32_t entry);
 struct trace_call_site *tables_site(const struct tables *tables, uint32_t site);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);

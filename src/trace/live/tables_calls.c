@@ -134,6 +134,15 @@ struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t
 	return table_entry_at(tables, TRACE_INSTRUMENTS, instrument);
 }
 
+void tables_clear_sums(struct tables *tables)
+{
+	table_publish(tables, TRACE_CALL_SUMS, 0);
+	table_publish(tables, TRACE_OPENMP, 0);
+	table_publish(tables, TRACE_ITERATIONS, 0);
+	for (uint32_t i = 0; i < tables->header->nr[TRACE_THREADS]; i++)
+		tables->threads.states[i].summed = false;
+}
+
 bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process)
 {
 	const uint32_t none = 0;

@@ -25,6 +25,14 @@ static void copy_section(struct tables *to, const struct tables *from, enum trac
 	to->header->nr[section] = nr;
 }
 
+/* Clears of windows are frequent: a reset is not waited for without end. */
+#define MAX_TURNS 3
+
+static uint32_t nr_cleared(const struct tables *from)
+{
+	return __atomic_load_n(&tables_ledger(from)->cleared, __ATOMIC_ACQUIRE);
+}
+
 int tables_copy_init(struct tables *to, struct tables *from)
 {
 	int err = shm_image_create(&to->image, from->image.size, NULL);
@@ -44,15 +52,23 @@ int tables_copy_init(struct tables *to, struct tables *from)
 
 /*
  * The buffer first: what its records refer to was in the tables before them. Its levels last: a
- * thread's place goes to another when the levels of its samples are closed.
+ * thread's place goes to another when the levels of its samples are closed. A recording that was
+ * reset meanwhile is copied once more: its sums were replaced.
  */
 int tables_copy_update(struct tables *to, struct tables *from, struct arena_copy *arena)
 {
-	arena_copy_update(arena, tables_ledger(to), tables_ledger(from));
-	for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++)
-		if (table_limits(s).max)
-			copy_section(to, from, s);
-	hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
+	uint32_t cleared;
+
+	for (unsigned turn = 0; turn < MAX_TURNS; turn++) {
+		cleared = nr_cleared(from);
+		arena_copy_update(arena, tables_ledger(to), tables_ledger(from));
+		for (unsigned s = 0; s < NR_TRACE_SECTIONS; s++)
+			if (table_limits(s).max)
+				copy_section(to, from, s);
+		hmb_snapshot_levels(tables_ledger(to), tables_ledger(from));
+		if (nr_cleared(from) == cleared)
+			break;
+	}
 	return tables_check(to);
 }
 
