@@ -19,22 +19,30 @@ enum {
 	LONG = 1024, /* events without an anchor that end no phase */
 	UPPER_LONG = 64,
 	MIN_LOOP = 8, /* iterations */
+	APART = 8,    /* iterations that another anchor ends: the anchor has no loop of its own */
+	FIRST_REVIEW =
+		32, /* iterations of a phase; then each time that there are 4 times as many */
+	CANDIDATES = 16,
 };
 
 struct anchor {
 	uint64_t count, seen; /* event of the latest occurrence */
 	uint64_t longest;     /* events between two occurrences */
-	bool is_loose;        /* see add_anchor() */
 	uint32_t unknown; /* a bit for each of its last 32 iterations: of a kind not seen before */
-	uint16_t nr;      /* events */
+	uint8_t apart;    /* iterations in a row that another anchor ended */
+	bool is_loose;    /* see add_anchor() */
+	uint8_t nr;       /* events */
 	uint16_t events[GRAM]; /* the last one begins the iteration */
 };
 
 struct kind {
-	uint64_t hash, used;
+	uint64_t hash;
+	uint32_t used;              /* by the level's clock; 0: never */
 	uint32_t in_phase, in_rows; /* iterations of this phase; behind one of the same kind */
 	uint32_t length;            /* in events of the lowest level; of the latest one */
+	uint16_t begin;             /* its first event */
 	bool wide;
+	uint32_t first; /* the number of that, modulo 2^32 */
 };
 
 struct level {
@@ -52,8 +60,11 @@ struct level {
 	uint64_t undivided; /* the first event behind the last phase */
 	struct anchor anchors[ANCHORS];
 	uint32_t nr_anchors, phase;
+	uint64_t phase_first;   /* event */
+	uint32_t nr_iterations; /* of the phase */
+	uint32_t next_review;   /* when there are so many */
 	struct kind kinds[SEGMENT_KINDS];
-	uint64_t clock; /* iterations of all phases */
+	uint32_t clock; /* iterations of all phases, modulo 2^32 */
 	/* the iteration that is open */
 	bool open, wide;
 	uint8_t anchor; /* that began it */
@@ -197,23 +208,30 @@ static bool is_better(const struct level *level, uint16_t event, uint16_t than)
 	return event < than;
 }
 
-/* Returns the best event that occurs once among the last m, or 0. */
-static uint16_t choose_event(struct level *level, uint32_t m)
+/* Notes which of the events from `first` on occur once, and which again. */
+static void note_repeated(struct level *level, uint64_t first, uint64_t nr)
 {
 	struct segmenter *of = level->of;
-	uint16_t best = 0;
 
 	memset(of->once, 0, sizeof(of->once));
 	memset(of->again, 0, sizeof(of->again));
-	for (uint32_t i = 1; i <= m; i++) {
-		uint16_t event = event_at(level, level->nr - i);
+	for (uint64_t at = first; at != first + nr; at++) {
+		uint16_t event = event_at(level, at);
 
 		set_bit(bit_is_set(of->once, event) ? of->again : of->once, event);
 	}
+}
+
+/* Returns the best event that occurs once among the last m, or 0. */
+static uint16_t choose_event(struct level *level, uint32_t m)
+{
+	uint16_t best = 0;
+
+	note_repeated(level, level->nr - m, m);
 	for (uint32_t i = 1; i <= m; i++) {
 		uint16_t event = event_at(level, level->nr - i);
 
-		if (!bit_is_set(of->again, event) && is_better(level, event, best))
+		if (!bit_is_set(level->of->again, event) && is_better(level, event, best))
 			best = event;
 	}
 	return best;
@@ -240,7 +258,7 @@ static bool choose_gram(const struct level *level, uint32_t m, struct anchor *an
 		for (uint32_t at = 1; at <= m; at++) {
 			if (!gram_is_unique(level, m, at, nr))
 				continue;
-			anchor->nr = (uint16_t)nr;
+			anchor->nr = (uint8_t)nr;
 			for (unsigned i = 0; i < nr; i++)
 				anchor->events[nr - 1 - i] = event_at(level, level->nr - at - i);
 			return true;
@@ -297,12 +315,20 @@ static void fasten_anchors(struct level *level)
 		level->anchors[i].is_loose = false;
 }
 
+static void number_phase(struct level *level, uint64_t first)
+{
+	level->phase++;
+	level->phase_first = first;
+	level->nr_iterations = 0;
+	level->next_review = FIRST_REVIEW;
+	forget_counts(level);
+}
+
 /* The loop of the phase is over, and that of the loose anchors has taken its place. */
 static void renew_phase(struct level *level)
 {
 	fasten_anchors(level);
-	forget_counts(level);
-	level->phase++;
+	number_phase(level, level->first);
 	level->longest = level->longest_calls = 0;
 	for (unsigned i = 0; i < level->nr_anchors; i++)
 		if (level->anchors[i].longest > level->longest)
@@ -318,13 +344,17 @@ static void drop_anchor(struct level *level, unsigned number)
 		renew_phase(level);
 }
 
-/* Drops an anchor whose iterations are mostly new: it does not belong to a loop. */
-static void judge_anchor(struct level *level, unsigned number, bool is_new)
+/*
+ * Drops an anchor that does not belong to a loop of its own: its iterations are mostly new, or each
+ * is ended by another anchor. The latter is that of a call which only some steps have.
+ */
+static void judge_anchor(struct level *level, unsigned number, bool is_new, unsigned next)
 {
 	struct anchor *anchor = &level->anchors[number];
 
 	anchor->unknown = anchor->unknown << 1 | is_new;
-	if (__builtin_popcount(anchor->unknown) > 16)
+	anchor->apart = next == number ? 0 : (uint8_t)(anchor->apart + 1);
+	if (__builtin_popcount(anchor->unknown) > 16 || anchor->apart >= APART)
 		drop_anchor(level, number);
 }
 
@@ -342,8 +372,151 @@ static void drop_stale(struct level *level, uint64_t at)
 	}
 }
 
+/* --- reviews ------------------------------------------------------------------------------------
+ * When the period is found, its variations are not known. Some have not the anchor, although they
+ * have other events of the period, so that an iteration with such a variation looks like a part of
+ * the one before. So the choice is reviewed, and the anchor that divides most evenly takes its
+ * place.
+ */
+
+static uint64_t hash_event(uint64_t hash, uint16_t event)
+{
+	hash = (hash + event) * 0x9e3779b97f4a7c15;
+	return hash ^ hash >> 32;
+}
+
+static struct kind *main_kind(const struct level *level)
+{
+	const struct kind *most = level->kinds;
+
+	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
+		if (level->kinds[i].in_phase > most->in_phase)
+			most = &level->kinds[i];
+	return (struct kind *)most;
+}
+
+/* The events of a kind are a ring: iterations follow each other. */
+static uint16_t event_of_kind(const struct level *level, const struct kind *kind, uint64_t at)
+{
+	return event_at(level, kind->first + at % kind->length); /* mask < 2^32 */
+}
+
+/* Returns events that lie between occurrences of the anchor and are more or less than `length`. */
+static uint64_t unevenness(const struct level *level, const struct anchor *anchor, uint64_t length)
+{
+	uint64_t at = level->nr > level->mask ? level->nr - level->mask : 0, last = 0, sum = 0;
+
+	for (at = at > level->phase_first ? at : level->phase_first; at != level->nr; at++) {
+		if (!ends_with(level, at, anchor->events, anchor->nr))
+			continue;
+		if (last)
+			sum += at - last > length ? at - last - length : length - (at - last);
+		last = at;
+	}
+	return last ? sum : UINT64_MAX;
+}
+
+/* Whether an anchor of the events that end with one of a kind occurs once in it. */
+static bool take_gram(const struct level *level, const struct kind *kind, uint64_t end, unsigned nr,
+                      struct anchor *anchor)
+{
+	uint64_t length = kind->length;
+	unsigned found = 0;
+
+	*anchor = (struct anchor){.nr = (uint8_t)nr};
+	for (unsigned i = 0; i < nr; i++)
+		anchor->events[i] = event_of_kind(level, kind, end + length + 1 - nr + i);
+	for (uint64_t at = 0; at < length && found < 2; at++) {
+		unsigned same = 0;
+
+		while (same < nr && event_of_kind(level, kind, at + same) == anchor->events[same])
+			same++;
+		found += same == nr;
+	}
+	return found == 1;
+}
+
+/* Whether an event of a kind may be an anchor in place of one of `nr` events. */
+static bool take_candidate(const struct level *level, const struct kind *kind, uint64_t at,
+                           const struct anchor *old, struct anchor *anchor)
+{
+	uint16_t event = event_of_kind(level, kind, at);
+
+	if (old->nr > 1)
+		return kind->length <= GRAM_PERIOD && take_gram(level, kind, at, old->nr, anchor);
+	*anchor = (struct anchor){.nr = 1, .events = {event}};
+	return !bit_is_set(level->of->again, event) &&
+	       event_is_wide(level, event) == event_is_wide(level, old->events[0]);
+}
+
+/* The main kind keeps its number: the same iterations now begin with another event. */
+static void move_anchor(struct level *level, struct kind *kind, uint64_t at,
+                        const struct anchor *anchor)
+{
+	struct anchor *old = &level->anchors[0];
+	uint64_t count = old->count;
+
+	level->first = level->nr;
+	if (anchor->nr == 1)
+		count = level->counts[anchor->events[0]];
+	kind->hash = 0;
+	for (uint64_t i = 0; i < kind->length; i++)
+		kind->hash = hash_event(kind->hash, event_of_kind(level, kind, at + i));
+	*old = (struct anchor){
+		.count = count,
+		.seen = old->seen,
+		.longest = old->longest,
+		.nr = anchor->nr,
+	};
+	memcpy(old->events, anchor->events, sizeof(old->events));
+}
+
+struct choice {
+	struct anchor anchor;
+	uint64_t place, sum; /* in the kind; see unevenness() */
+};
+
+/* Looks at the first candidate of a part of the kind. */
+static void try_part(struct level *level, const struct kind *kind, uint64_t first, uint64_t end,
+                     struct choice *best)
+{
+	struct choice choice = {.place = first};
+
+	while (choice.place < end &&
+	       !take_candidate(level, kind, choice.place, &level->anchors[0], &choice.anchor))
+		choice.place++;
+	if (choice.place == end)
+		return;
+	choice.sum = unevenness(level, &choice.anchor, kind->length);
+	if (choice.sum < best->sum)
+		*best = choice;
+}
+
+static void review_anchor(struct level *level)
+{
+	struct kind *kind = main_kind(level);
+	struct choice best = {.sum = UINT64_MAX};
+	uint64_t length = kind->length;
+
+	level->next_review *= 4;
+	if (level->begins || level->nr_anchors != 1 || !length ||
+	    (uint32_t)level->nr - kind->first > level->mask)
+		return;
+	note_repeated(level, kind->first, length);
+	for (unsigned i = 0; i < CANDIDATES; i++)
+		try_part(level, kind, i * length / CANDIDATES, (i + 1) * length / CANDIDATES,
+		         &best);
+	if (best.sum < unevenness(level, &level->anchors[0], length) * 3 / 4)
+		move_anchor(level, kind, best.place, &best.anchor);
+}
+
 /* --- iterations ---------------------------------------------------------------------------------
  */
+
+static uint32_t age_of(const struct level *level, const struct kind *kind)
+{
+	return kind->used ? level->clock - kind->used : UINT32_MAX;
+}
 
 static struct kind *find_kind(struct level *level, bool *is_new)
 {
@@ -355,7 +528,7 @@ static struct kind *find_kind(struct level *level, bool *is_new)
 
 		if (kind->used && kind->hash == level->hash)
 			return kind;
-		if (kind->used < oldest->used)
+		if (age_of(level, kind) > age_of(level, oldest))
 			oldest = kind;
 	}
 	*is_new = true;
@@ -367,11 +540,13 @@ static struct kind *note_kind(struct level *level, uint64_t end, bool *is_new)
 {
 	struct kind *kind = find_kind(level, is_new);
 
-	kind->used = ++level->clock;
+	kind->used = ++level->clock ? level->clock : ++level->clock;
 	level->row = kind + 1 == level->kinds + level->last ? level->row + 1 : 1;
 	kind->in_phase++;
 	kind->in_rows += level->row > 1;
 	kind->length = (uint32_t)(begin_of(level, end) - begin_of(level, level->first));
+	kind->first = (uint32_t)level->first;
+	kind->begin = event_at(level, level->first);
 	kind->wide = level->wide;
 	level->nr_known = *is_new ? 0 : level->nr_known + 1;
 	return kind;
@@ -388,8 +563,8 @@ static void end_upper(struct level *level, uint64_t now)
 		end_phase(upper);
 }
 
-/* Ends the open iteration before the event `end`. */
-static void close_iteration(struct level *level, uint64_t end)
+/* Ends the open iteration before the event `end`, which the anchor `next` completes. */
+static void close_iteration(struct level *level, uint64_t end, unsigned next)
 {
 	bool is_new;
 	uint16_t kind = (uint16_t)(note_kind(level, end, &is_new) - level->kinds);
@@ -415,8 +590,10 @@ static void close_iteration(struct level *level, uint64_t end)
 		level_put(&level[1], (uint16_t)(kind + 1), iteration.begin);
 	level->last = (uint16_t)(kind + 1);
 	end_upper(level, iteration.end);
-	judge_anchor(level, level->anchor, is_new);
+	judge_anchor(level, level->anchor, is_new, next);
 	drop_stale(level, end);
+	if (++level->nr_iterations == level->next_review)
+		review_anchor(level);
 }
 
 static void open_iteration(struct level *level, unsigned anchor, uint64_t at)
@@ -443,15 +620,14 @@ static void divide(struct level *level, uint64_t at)
 	uint16_t event = event_at(level, at);
 
 	if (anchor < ANCHORS && level->open) {
-		close_iteration(level, at);
+		close_iteration(level, at, anchor);
 		anchor = anchor_at(level, at);
 	}
 	if (anchor < ANCHORS)
 		open_iteration(level, anchor, at);
 	if (!level->open)
 		return;
-	level->hash = (level->hash + event) * 0x9e3779b97f4a7c15;
-	level->hash ^= level->hash >> 32;
+	level->hash = hash_event(level->hash, event);
 	level->wide |= event_is_wide(level, event);
 	if (at - level->first > longest_gap(level))
 		end_phase(level);
@@ -489,11 +665,10 @@ static void begin_phase(struct level *level, uint32_t m, struct anchor *anchor)
 	uint64_t first, occurrences = anchor->nr == 1 ? level->counts[anchor->events[0]] : 0;
 
 	level->longest = m;
-	level->phase++;
-	forget_counts(level);
 	if (level->begins)
 		forget_counts(level - 1);
 	first = first_of_phase(level, anchor);
+	number_phase(level, first);
 	anchor->count = occurrences > anchor->count ? occurrences - anchor->count : 0;
 	anchor->seen = first;
 	anchor->longest = m;
@@ -618,47 +793,70 @@ void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide)
 /* --- what a level is ----------------------------------------------------------------------------
  */
 
-static const struct kind *main_kind(const struct level *level)
+/* A loop's iterations mostly follow each other. */
+static bool is_loop(const struct kind *kind)
 {
-	const struct kind *most = level->kinds;
-
-	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
-		if (level->kinds[i].in_phase > most->in_phase)
-			most = &level->kinds[i];
-	return most;
+	return kind->in_phase >= MIN_LOOP && 2 * kind->in_rows >= kind->in_phase;
 }
 
-/* Returns how many kinds mostly follow themselves: each is a loop. */
-static unsigned nr_loops(const struct level *level)
+/* Whether iterations that follow each other begin with different events: there are several loops.
+ */
+static bool has_loops(const struct level *level)
 {
-	unsigned nr = 0;
+	uint16_t first = 0;
+
+	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
+		if (!is_loop(&level->kinds[i]))
+			continue;
+		if (first && first != level->kinds[i].begin)
+			return true;
+		first = level->kinds[i].begin;
+	}
+	return false;
+}
+
+/* Iterations of a level's loop: rows of such, and the others, which are between two rows. */
+struct rows {
+	uint64_t rows, in_rows, length; /* of all in rows */
+	uint64_t between, more;         /* their number, and their length */
+	uint64_t wide;
+};
+
+static struct rows count_rows(const struct level *level)
+{
+	const struct kind *most = main_kind(level);
+	struct rows rows = {0};
 
 	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
 		const struct kind *kind = &level->kinds[i];
+		uint64_t length = (uint64_t)kind->in_phase * kind->length;
 
-		nr += kind->in_phase >= MIN_LOOP && 2 * kind->in_rows >= kind->in_phase;
+		if (kind == most || is_loop(kind)) {
+			rows.rows += kind->in_phase - kind->in_rows;
+			rows.in_rows += kind->in_phase;
+			rows.length += length;
+		} else {
+			rows.between += kind->in_phase;
+			rows.more += length;
+			rows.wide += kind->wide && !most->wide ? kind->in_phase : 0;
+		}
 	}
-	return nr;
+	return rows;
 }
 
 bool segmenter_is_inner(const struct segmenter *segmenter, unsigned number)
 {
 	const struct level *level = &segmenter->levels[number];
-	const struct kind *most = main_kind(level);
-	uint64_t rows = most->in_phase - most->in_rows, length = 0, wide = 0;
+	struct rows rows = count_rows(level);
+	double length, more;
 
-	/* Between two rows of the main kind there may be several others. */
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
-		const struct kind *kind = &level->kinds[i];
-
-		if (kind == most)
-			continue;
-		length += (uint64_t)kind->in_phase * kind->length;
-		wide += kind->wide && !most->wide ? kind->in_phase : 0;
-	}
-	return nr_loops(level) > 1 ||
-	       (rows && (length >= 2 * rows * most->length ||
-	                 (2 * wide >= rows && 4 * length >= 5 * rows * most->length)));
+	if (!rows.in_rows || !rows.rows || has_loops(level))
+		return rows.in_rows && rows.rows;
+	length = (double)rows.length / (double)rows.in_rows;
+	more = ((double)rows.more - length * (double)rows.between) / (double)rows.rows;
+	if (main_kind(level)->wide)
+		return more >= 1.4 * length;
+	return more >= length || (2 * rows.wide >= rows.rows && 4 * more >= length);
 }
 
 /* --- memory -------------------------------------------------------------------------------------

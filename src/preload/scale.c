@@ -50,7 +50,9 @@ struct scale {
 	uint32_t nr_keys;
 	struct scale_level levels[SEGMENT_LEVELS];
 	uint64_t times[TIMES];
-	uint64_t keys[SEGMENT_IDS]; /* by number of the event */
+	/* Events by the hash of their keys. They are numbered as they come, on all ranks alike. */
+	uint64_t keys[SEGMENT_IDS];
+	uint16_t numbers[SEGMENT_IDS];
 	_Alignas(16) char memory[];
 };
 
@@ -97,17 +99,17 @@ static uint64_t event_key(const struct thread *thread, bool with_tag)
 /* Where all places of an event are taken, it shares the first one. */
 static uint16_t find_event(struct scale *scale, uint64_t key)
 {
-	const unsigned first = 1 + (unsigned)(key % (SEGMENT_IDS - 1 - PROBES));
+	const unsigned first = (unsigned)(key % (SEGMENT_IDS - PROBES));
 
 	for (unsigned i = first; i < first + PROBES; i++) {
-		if (!scale->keys[i]) {
+		if (!scale->keys[i] && scale->nr_keys < SEGMENT_IDS - 1) {
 			scale->keys[i] = key;
-			scale->nr_keys++;
+			scale->numbers[i] = (uint16_t)++scale->nr_keys;
 		}
 		if (scale->keys[i] == key)
-			return (uint16_t)i;
+			return scale->numbers[i];
 	}
-	return (uint16_t)first;
+	return scale->numbers[first];
 }
 
 static uint16_t event_of(struct scale *scale)

@@ -592,6 +592,21 @@ static void choose_units(struct iterations *iterations)
 	}
 }
 
+/* A loop around a small part of a unit is not the step of that part alone. */
+static void drop_partial_units(struct iterations *iterations)
+{
+	for (uint32_t i = 0; i < iterations->nr; i++) {
+		struct iteration_phase *phase = iterations->phases[i];
+
+		for (uint32_t j = 0; j < iterations->nr && phase->unit; j++) {
+			const struct iteration_phase *below = iterations->phases[j];
+
+			phase->unit = !below->unit || below->level >= phase->level ||
+			              !common_calls(below, phase);
+		}
+	}
+}
+
 int iterations_init(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query)
 {
@@ -609,8 +624,10 @@ int iterations_init(struct iterations *iterations, const struct trace *trace,
 		return err;
 	drop_small(iterations);
 	ARRAY_SORT(iterations->phases, iterations->nr, compare_phases);
-	if (!iterations->recorded)
+	if (!iterations->recorded) {
 		choose_units(iterations);
+		drop_partial_units(iterations);
+	}
 	return 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_PHASES = 64, SEND = 1, RECEIVE, WAIT, REDUCE, OTHER, FIRST_FREE = 20 };
+enum { MOST_PHASES = 64, SEND = 1, RECEIVE, WAIT, REDUCE, RARE_REDUCE, OTHER, FIRST_FREE = 20 };
 
 struct found {
 	unsigned iterations, kinds, calls;
@@ -76,7 +76,7 @@ static unsigned any(struct world *world, unsigned below)
 static void put(struct world *world, unsigned event)
 {
 	world->nr++;
-	segmenter_put(world->segmenter, (uint16_t)event, event == REDUCE);
+	segmenter_put(world->segmenter, (uint16_t)event, event == REDUCE || event == RARE_REDUCE);
 }
 
 static void put_row(struct world *world, unsigned first, unsigned nr)
@@ -247,6 +247,47 @@ static void foreign_events(void **state)
 	assert_false(segmenter_is_inner(world->segmenter, 0));
 }
 
+/*
+ * Every twelfth step asks with a collective of its own whether to exchange, and more often at
+ * first: the first period that is found has both collectives.
+ */
+static void steps_of_which_some_have_another_collective(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	for (unsigned i = 0; i < 2000; i++) {
+		put_row(world, FIRST_FREE, 6 + (i / 100 & 1) * 3);
+		put(world, REDUCE);
+		if ((i > 10 && i < 30) || i % 12 == 0)
+			put(world, RARE_REDUCE);
+		if (i % 12 == 0)
+			put_row(world, 100, 4);
+	}
+	assert_in_range(largest(world, 0)->iterations, 1980, 2004);
+	assert_false(segmenter_is_inner(world->segmenter, 0));
+}
+
+/* No event occurs once, and those that are chosen at first are missing from every twentieth step.
+ */
+static void steps_of_which_some_have_not_the_anchor(void **state)
+{
+	struct world *world = *state;
+
+	start(world);
+	for (unsigned i = 0; i < 2000; i++) {
+		put_row(world, FIRST_FREE, 3);
+		put_row(world, FIRST_FREE, 3);
+		if (i % 20 == 19) {
+			put_row(world, 100, 12);
+		} else {
+			put_row(world, SEND, 3);
+			put_row(world, SEND, 3);
+		}
+	}
+	assert_in_range(world->phases[0][1].iterations, 1990, 2004);
+}
+
 /* No event of the loop occurs once. */
 static void anchors_of_several_events(void **state)
 {
@@ -306,6 +347,8 @@ int main(void)
 		TEST(phases_change),
 		TEST(a_loop_takes_the_place_of_another),
 		TEST(foreign_events),
+		TEST(steps_of_which_some_have_another_collective),
+		TEST(steps_of_which_some_have_not_the_anchor),
 		TEST(anchors_of_several_events),
 		TEST(long_periods),
 		TEST(nothing_in_random_events),
