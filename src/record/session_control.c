@@ -6,6 +6,7 @@
 #include "record/summary.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 
 #define TARGET_SECONDS 600  /* that a target is paused at most, unless another time is given */
@@ -150,6 +151,14 @@ static struct refusal detail(struct session *s, const struct control_request *re
 	return windows_begin(s, in_ns(request->seconds), request->hz);
 }
 
+static struct refusal lease(struct session *s, const struct control_request *request,
+                            const struct ucred *peer)
+{
+	(void)peer;
+	return windows_lease(s, in_ns(fmin(request->seconds, CONTROL_LEASE_MAX)),
+	                     fmin(request->hz, CONTROL_LEASE_HZ));
+}
+
 /* Marks and other actions have room apart from each other. */
 static bool has_room(struct session *s, enum control_command command)
 {
@@ -230,7 +239,7 @@ static void serve(void *arg, const struct control_request *request, const struct
 		[CONTROL_RESET] = reset,   [CONTROL_OVERHEAD] = overhead,
 		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = condition,
 		[CONTROL_DETAIL] = detail, [CONTROL_MEMORY] = memory,
-		[CONTROL_EVENT] = event,
+		[CONTROL_EVENT] = event,   [CONTROL_LEASE] = lease,
 	};
 	struct session *s = arg;
 	struct refusal refusal = REFUSED(ESRCH, "the recording has ended");
@@ -240,7 +249,8 @@ static void serve(void *arg, const struct control_request *request, const struct
 	answer->ok = !refusal.why;
 	answer->time = sampler_now();
 	snprintf(answer->error, sizeof(answer->error), "%s", refusal.why ? refusal.why : "");
-	if (!s->saved)
+	/* A lease is renewed each second, and leaves nothing in the trace. */
+	if (!s->saved && request->command != CONTROL_LEASE)
 		note_action(s, request, peer, answer->time, refusal.err);
 }
 

@@ -62,7 +62,7 @@ static uint64_t stands_for(const struct session *s, struct cpu_event *kept,
  */
 static bool is_cut(const struct session *s, const struct stream *stream)
 {
-	return s->windows.nr_begun && s->sampling.way == SAMPLER_CGROUP && stream->change;
+	return s->windows.nr && s->sampling.way == SAMPLER_CGROUP && stream->change;
 }
 
 static void follow_rise(struct stream *stream, const struct sampler_origin *origin, bool cut)

@@ -13,6 +13,9 @@
  *
  * Windows may overlap: the finest one that is open sets the kernel's period, and the others take
  * the samples of their own levels.
+ *
+ * One further window is leased to those who look on: it lasts as long as they renew it, gives way
+ * to all others, and is never in a trace.
  */
 #ifndef RECORD_WINDOWS_H
 #define RECORD_WINDOWS_H
@@ -34,15 +37,17 @@ struct window {
 	uint64_t from, to; /* ns; to 0: it is open */
 	uint64_t due;      /* ns; it ends then */
 	bool drained;      /* none of its samples is still to come */
+	bool leased;       /* nobody keeps its samples */
 };
 
 struct windows {
-	struct window windows[WINDOWS_MAX];
-	unsigned nr;       /* in use */
-	unsigned nr_begun; /* since the start */
-	unsigned nr_live;  /* that are not drained */
-	int timer_fd;      /* expires when one is due */
-	uint64_t ended;    /* when one ended last, ns */
+	struct window windows[WINDOWS_MAX + 1]; /* and the leased one */
+	unsigned nr;                            /* in use */
+	unsigned nr_begun;                      /* since the start, without leases */
+	unsigned nr_live;                       /* that are not drained */
+	int timer_fd;                           /* expires when one is due */
+	uint64_t ended;                         /* when one ended last, ns */
+	unsigned dear; /* lowest shift that a lease may have: a lower one cost too much */
 };
 
 /* Opens the timer. 0 or -errno. */
@@ -54,6 +59,11 @@ void windows_close(struct session *session);
  * many; 0: as many as it began with.
  */
 struct refusal windows_begin(struct session *session, uint64_t ns, double hz);
+/*
+ * Begins the leased window, or prolongs it to `ns` from now. hz: samples a second of a CPU at most.
+ * There is none, and no refusal, while the run itself is sampled as often.
+ */
+struct refusal windows_lease(struct session *session, uint64_t ns, double hz);
 /* Call it when timer_fd is readable. */
 void windows_expire(struct session *session);
 /*

@@ -528,6 +528,8 @@ struct trace_condition {
 static_assert(sizeof(struct trace_condition) == 32, "fixed by the format");
 enum trace_window_flags {
 	TRACE_WINDOW_CUT = 1, /* it ended early because it cost the program too much */
+	/* For somebody who looks on: in the image of a recorder alone, never in a file. */
+	TRACE_WINDOW_LEASED = 2,
 };
 
 /*

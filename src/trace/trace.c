@@ -59,6 +59,13 @@ const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 	               : NULL;
 }
 
+const struct trace_event *trace_event_of_run(const struct trace *trace, uint32_t index)
+{
+	return index < trace->nr_events
+	               ? section_entry(&trace->sections[TRACE_EVENTS], trace->kinds[index])
+	               : NULL;
+}
+
 const struct trace_event *trace_event(const struct trace *trace, uint32_t index)
 {
 	return index < trace->nr_events ? trace_kind(trace, index) : NULL;

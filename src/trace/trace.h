@@ -102,6 +102,8 @@ const struct trace_window *trace_window_of_kind(const struct trace *trace, uint3
 /* Adds up the weights of a window's samples. 0, -ENOMEM or -EBADMSG. */
 int trace_window_weight(const struct trace *trace, const struct trace_window *window,
                         uint64_t *weight);
+/* The event as the run has it, also while a window is chosen. */
+const struct trace_event *trace_event_of_run(const struct trace *trace, uint32_t index);
 /* The window that was chosen; NULL: the run. */
 const struct trace_window *trace_chosen_window(const struct trace *trace);
 

@@ -63,6 +63,7 @@ struct trace {
 	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
 	void *renamed[NR_TRACE_RENAMED];   /* instead of the file's; all NULL: no new names */
+	uint32_t window_number;            /* of the window that is wanted; 0: none */
 	const struct trace_window *window; /* whose samples its event has; NULL: none */
 	struct trace_event window_event;   /* what the event is then */
 	/* Walks leave out bins that only have older records; 0: none. */
@@ -134,6 +135,9 @@ void trace_drop_index(struct trace *trace);
 void trace_forget_index(struct trace *trace);
 /* Computes the weights of samples again, after floors have changed. */
 void trace_weigh(struct trace *trace);
+
+/* Lets events be as in the window that is wanted, if it is there. */
+void trace_find_chosen_window(struct trace *trace);
 
 /* Builds the index that trace_owner() uses. Returns 0 or -ENOMEM. */
 int trace_index_processes(struct trace *trace);

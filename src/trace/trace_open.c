@@ -340,14 +340,18 @@ int trace_index(struct trace *trace, const char **wrong)
 {
 	read_run(trace);
 	kind_numbers_init(trace);
+	trace->window = NULL;
 	*wrong = trace_check(trace);
 	if (*wrong)
 		return -EBADMSG;
 	bound_modules(&trace->sections[TRACE_MODULES]);
 	trace->bin_shift = trace_run(trace)->bin_shift;
 	trace->sub_shift = trace_run(trace)->sub_shift;
-	if (kind_numbers_make(trace) || weights_init(trace) || homes_init(trace) ||
-	    trace_index_processes(trace) || trace_tell_modules_apart(&trace, 1))
+	if (kind_numbers_make(trace))
+		return -ENOMEM;
+	trace_find_chosen_window(trace);
+	if (weights_init(trace) || homes_init(trace) || trace_index_processes(trace) ||
+	    trace_tell_modules_apart(&trace, 1))
 		return -ENOMEM;
 	return 0;
 }

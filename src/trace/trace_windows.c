@@ -53,9 +53,12 @@ static struct trace_event event_in_window(const struct trace *trace,
 	return event;
 }
 
-static void set_window(struct trace *trace, const struct trace_window *window)
+void trace_find_chosen_window(struct trace *trace)
 {
-	trace->window_event = event_in_window(trace, window);
+	const struct trace_window *window = trace_find_window(trace, trace->window_number);
+
+	if (window)
+		trace->window_event = event_in_window(trace, window);
 	trace->window = window;
 }
 
@@ -74,9 +77,8 @@ int trace_window_weight(const struct trace *trace, const struct trace_window *wi
 	int err;
 
 	*weight = 0;
-	copy.window = NULL;
+	copy.window_number = window->number;
 	trace_forget_index(&copy);
-	set_window(&copy, window);
 	err = trace_index(&copy, &wrong);
 	if (!err)
 		err = trace_each_sample(
@@ -88,12 +90,11 @@ int trace_window_weight(const struct trace *trace, const struct trace_window *wi
 
 int trace_choose_window(struct trace *trace, uint32_t number)
 {
-	const struct trace_window *window = trace_find_window(trace, number);
 	const char *wrong;
 
-	if (!window)
+	if (number && !trace_find_window(trace, number))
 		return -ENOENT;
-	set_window(trace, window);
+	trace->window_number = number;
 	trace_drop_index(trace);
 	return trace_index(trace, &wrong);
 }

@@ -18,7 +18,7 @@ sys.exit(not ($1))"
 }
 
 # A limit of the overhead that no recording keeps to lets the run's rate fall.
-start_recording -m 256K -F "$(rate 4000)" -o adaptrace.atr "$TARGETS/burn" 60 2>errors
+start_recording -m 256K -F "$(rate 4000)" -o adaptrace.atr "$TARGETS/burn" 90 2>errors
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 for wrong in "" "soon" "1 fast" "1 2 3" "0"; do
 	"$ADAPTRACE" ctl adaptrace.atr detail $wrong 2>errors
@@ -26,10 +26,37 @@ for wrong in "" "soon" "1 fast" "1 2 3" "0"; do
 	[ $status = 2 ] || fail "ctl detail $wrong ended with $status"
 done
 ctl overhead 0.1
-await status_is "s['events'][0]['floor'] >= 3"
+await status_is "s['events'][0]['floor'] >= 6"
 ctl overhead 0
+# A lease is for those who look on, lasts as long as they ask for it, and gives way to windows.
+export recorder
+leased() { # SECONDS: asks for a lease
+	SECONDS_LEASED=$1 check <<'END'
+import json, os, socket
+
+recorder = os.environ["recorder"]
+links = [os.readlink(f"/proc/{recorder}/fd/{n}") for n in os.listdir(f"/proc/{recorder}/fd")]
+fields = [line.split() for line in open("/proc/net/unix")]
+name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(name)
+s.send(json.dumps({"v": 1, "ctl": "lease", "seconds": float(os.environ["SECONDS_LEASED"]), "hz": 1000}).encode())
+answer = json.loads(s.recv(4096))
+assert answer["ok"], answer
+END
+}
+leased 8
+status_is "s['lease'] and s['windows'] == [] and s['lease']['period'] >= 4000000" || fail "$(ctl status --json)"
+await status_is "s['lease']['taken'] > 20"
+"$ADAPTRACE" snapshot -o leased.atr adaptrace.atr 2>errors || fail "snapshot: $(cat errors)"
+"$ADAPTRACE" info --json leased.atr | grep -q '"windows":\[\]' || fail "a lease is in the snapshot"
+leased 0.2
+await status_is "s['lease'] is None"
+leased 10
 ctl detail 4
+status_is "s['lease']" || fail "no lease beside a window: $(ctl status --json)"
 ctl detail 3 1000
+status_is "s['lease'] is None" || fail "a lease beside two windows: $(ctl status --json)"
 status_is "[w['open'] for w in s['windows']] == [True, True]" || fail "$(ctl status --json)"
 refused "two windows are open" detail 1
 "$ADAPTRACE" snapshot -o early.atr adaptrace.atr 2>errors || fail "snapshot: $(cat errors)"

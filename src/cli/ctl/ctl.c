@@ -83,6 +83,19 @@ static void put_window_json(struct json_writer *json, const struct image_status 
 	json_end(json);
 }
 
+static void put_lease_json(struct json_writer *json, const struct image_window *lease)
+{
+	if (!lease->number) {
+		json_null(json, "lease");
+		return;
+	}
+	json_begin(json, "lease");
+	json_number(json, "from_ns", lease->from);
+	json_number(json, "period", lease->period);
+	json_number(json, "taken", lease->taken);
+	json_end(json);
+}
+
 static void put_status_json(const struct image_status *status)
 {
 	struct json_writer json = {.to = stdout};
@@ -106,8 +119,20 @@ static void put_status_json(const struct image_status *status)
 	for (unsigned i = 0; i < status->nr_windows; i++)
 		put_window_json(&json, status, &status->windows[i]);
 	json_end_list(&json);
+	put_lease_json(&json, &status->lease);
 	json_end(&json);
 	putchar('\n');
+}
+
+static void put_lease(const struct image_status *status)
+{
+	const struct image_window *lease = &status->lease;
+	char rate[TEXT_SIZE];
+
+	if (!lease->number || lease->event >= status->nr_events)
+		return;
+	text_rate(rate, lease->period, (enum trace_unit)status->events[lease->event].unit);
+	printf("window of those who look on: %s\n", rate);
 }
 
 static void put_status(const struct image_status *status, const struct whom *recorder)
@@ -125,6 +150,7 @@ static void put_status(const struct image_status *status, const struct whom *rec
 		printf("window %u%s: %llu samples taken\n", status->windows[i].number,
 		       status->windows[i].to ? "" : " (open)",
 		       (unsigned long long)status->windows[i].taken);
+	put_lease(status);
 	for (unsigned e = 0; e < status->nr_events; e++) {
 		text_put(stdout, status->events[e].name, 0);
 		printf(": one every %llu%s, floor %u%s\n",

@@ -9,6 +9,7 @@
 #include "cli/say.h"
 #include "cli/terminal.h"
 #include "cli/live/interval.h"
+#include "cli/live/lease.h"
 #include "cli/live/watched.h"
 #include "output/report/report_top.h"
 #include "output/screen/screen.h"
@@ -26,14 +27,15 @@
 #define MAX_OF_RUN     200000 /* samples that stand for the whole run */
 #define BEGIN_PATIENCE 100    /* tenths of a second that a recorder may set up */
 
-enum { OPT_ONCE = OPT_OTHERS, OPT_INTERVAL };
+enum { OPT_ONCE = OPT_OTHERS, OPT_INTERVAL, OPT_NO_WINDOW };
 
 struct top {
 	const char *whom;
-	bool once;
+	bool once, no_window;
 	uint64_t interval; /* ns */
 	struct row_options rows;
 	struct watched watched;
+	struct lease lease;
 	struct selection selection;
 };
 
@@ -178,7 +180,15 @@ static int recording_update(void *arg)
 {
 	struct top *top = arg;
 
+	lease_renew(&top->lease);
 	return watched_update(&top->watched);
+}
+
+static int recording_choose_window(void *arg, uint32_t number)
+{
+	struct top *top = arg;
+
+	return watched_choose_window(&top->watched, number);
 }
 
 static void recording_choose(void *arg, uint64_t from, uint64_t max)
@@ -214,6 +224,7 @@ static int show_screen(struct top *top)
 	const struct top_recording recording = {
 		.update = recording_update,
 		.choose = recording_choose,
+		.choose_window = recording_choose_window,
 		.trace = recording_trace,
 		.state = recording_state,
 		.name = recording_name,
@@ -223,8 +234,13 @@ static int show_screen(struct top *top)
 		.interval = top->interval,
 		.put_plain = plain_text_wanted() ? plain_text_put : NULL,
 	};
-	int err = screen_run(&recording);
+	int err = 0;
 
+	if (top->watched.image_file && !top->no_window)
+		err = lease_init(&top->lease, top->watched.image_file);
+	if (!err)
+		err = screen_run(&recording);
+	lease_fini(&top->lease);
 	if (err == -ENOTTY)
 		say("cannot show this on a terminal of the type '%s'; --once prints one table",
 		    getenv("TERM") ? getenv("TERM") : "");
@@ -248,6 +264,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_INTERVAL:
 		top->interval = interval_parse(arg);
 		return 0;
+	case OPT_NO_WINDOW:
+		top->no_window = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		open_trace_take(&top->whom, arg);
 		return 0;
@@ -260,6 +279,8 @@ static const struct argp_option options[] = {
 	{"once", OPT_ONCE, NULL, 0, "print one table and end", 1},
 	{"json", 'j', NULL, 0, "with --once: as one JSON object", 1},
 	{"interval", OPT_INTERVAL, "SECONDS", 0, "show the last SECONDS (1)", 1},
+	{"no-window", OPT_NO_WINDOW, NULL, 0,
+         "do not ask the recorder to sample at 250 Hz as long as somebody looks", 1},
 	{"event", 'e', "EVENT", 0, "show this event instead of the first", 1},
 	{"limit", OPT_LIMIT, "N", 0, "print at most N rows (40)", 1},
 	{0},
@@ -309,7 +330,7 @@ int cmd_top(int argc, char **argv)
 		"WHOM is the PID of a recorder or of what it records, or the trace that it will "
 		"write; or a trace that is complete. If it is not given it is adaptrace.atr, or "
 		"else the only recorder of yours that is at work."};
-	struct top top = {.interval = SECOND};
+	struct top top = {.interval = SECOND, .lease.fd = -1};
 	int status;
 
 	row_options_init(&top.rows);

@@ -26,13 +26,14 @@ static bool open_live(struct watched *watched, const char *whom)
 		return false;
 	}
 	watched->path = strdup(recorder.trace_path);
+	watched->image_file = strdup(recorder.image_file);
 	watched->live = live_trace_open_image(recorder.image_file);
 	watched->naming = live_naming_new();
-	if (!watched->live || !watched->path || !watched->naming)
+	if (!watched->live || !watched->path || !watched->image_file || !watched->naming)
 		say("cannot read what the recorder of '%s' holds: %s", recorder.trace_path,
 		    strerror(errno));
 	whom_free(&recorder);
-	return watched->live && watched->path && watched->naming;
+	return watched->live && watched->path && watched->image_file && watched->naming;
 }
 
 static bool open_file(struct watched *watched, const char *path)
@@ -64,6 +65,7 @@ void watched_close(struct watched *watched)
 	live_naming_free(watched->naming);
 	trace_close(watched->file);
 	free(watched->path);
+	free(watched->image_file);
 	*watched = (struct watched){0};
 }
 
@@ -76,6 +78,11 @@ void watched_choose(struct watched *watched, uint64_t from, uint64_t max)
 {
 	if (watched->live)
 		live_trace_choose(watched->live, from, max);
+}
+
+int watched_choose_window(struct watched *watched, uint32_t number)
+{
+	return watched->live ? live_trace_choose_window(watched->live, number) : 0;
 }
 
 enum live_state watched_state(const struct watched *watched)

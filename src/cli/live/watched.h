@@ -9,6 +9,7 @@ struct profile;
 
 struct watched {
 	char *path;
+	char *image_file;        /* of the recorder; NULL: a file */
 	struct live_trace *live; /* NULL: a file */
 	struct trace *file;
 	struct live_naming *naming;
@@ -25,6 +26,7 @@ void watched_close(struct watched *watched);
 /* These do what functions of live_trace.h do, and nothing for a file. */
 int watched_update(struct watched *watched);
 void watched_choose(struct watched *watched, uint64_t from, uint64_t max);
+int watched_choose_window(struct watched *watched, uint32_t number);
 enum live_state watched_state(const struct watched *watched);
 const struct trace *watched_trace(const struct watched *watched);
 

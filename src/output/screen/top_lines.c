@@ -58,8 +58,9 @@ static void put_command(FILE *to, const struct trace *trace, unsigned width)
 	free(text);
 }
 
-static void put_rate(FILE *to, const struct trace_event *event)
+static void put_rate(FILE *to, const struct top_model *model)
 {
+	const struct trace_event *event = &model->of_run;
 	uint32_t shift = trace_shift(event) - event->initial_shift;
 	char rate[TEXT_SIZE];
 
@@ -68,6 +69,10 @@ static void put_rate(FILE *to, const struct trace_event *event)
 		fprintf(to, "recording 1 of %llu (%s)", 1ULL << (shift & 63), rate);
 	else
 		fprintf(to, "recording all (%s)", rate);
+	if (!model->window)
+		return;
+	text_rate(rate, model->window_period, event->unit);
+	fprintf(to, ", window %s", rate);
 }
 
 void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
@@ -82,7 +87,7 @@ void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
 	fprintf(to, " · %s · ", wall);
 	if (!event)
 		return;
-	put_rate(to, event);
+	put_rate(to, model);
 	fprintf(to, " · %llu lost · ", (unsigned long long)trace_losses(trace, model->event).lost);
 	text_put(to, trace_string(trace, event->name), 0);
 }

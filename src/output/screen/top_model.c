@@ -55,6 +55,53 @@ void top_model_choose(struct top_model *model, uint32_t event, bool by_thread)
 	model->until = 0;
 }
 
+/* --- windows ---------------------------------------------------------------------------------- */
+
+static const struct trace *trace_of(const struct top_model *model)
+{
+	return model->recording->trace(model->recording->arg);
+}
+
+static uint32_t shift_of(const struct trace_window *window)
+{
+	return window->floor > window->shift ? window->floor : window->shift;
+}
+
+/* Whether a window has most of what was sampled since a time, and more of it than the run. */
+static bool shows_more(const struct top_model *model, const struct trace_window *window,
+                       uint64_t from)
+{
+	const struct trace *trace = trace_of(model);
+	const uint64_t end = trace_run(trace)->end;
+
+	if (!window->number || window->to || trace_window_event(trace, window) != model->event ||
+	    shift_of(window) >= trace_shift(&model->of_run))
+		return false;
+	return window->from <= from ||
+	       (window->from < end && window->from - from < end - window->from);
+}
+
+/* Finds the finest window that shows what was sampled since a time. */
+static void find_window(struct top_model *model, uint64_t from)
+{
+	const struct trace_window *window, *found = NULL;
+
+	for (uint32_t i = 0; (window = trace_window(trace_of(model), i)); i++)
+		if (shows_more(model, window, from) &&
+		    (!found || shift_of(window) < shift_of(found)))
+			found = window;
+	model->window = found ? found->number : 0;
+	model->window_period = found ? trace_period(&model->of_run, shift_of(found)) : 0;
+}
+
+/* The first moment since a time that the window, if one shows it, has. */
+static uint64_t first_shown(const struct top_model *model, uint64_t from)
+{
+	const struct trace_window *window = trace_find_window(trace_of(model), model->window);
+
+	return window && window->from > from ? window->from : from;
+}
+
 /* --- profiles --------------------------------------------------------------------------------- */
 
 static struct view_query query_of(const struct top_model *model, const struct selection *selection)
@@ -81,7 +128,7 @@ static struct view_query query_of(const struct top_model *model, const struct se
 static struct profile *profile_of(struct top_model *model, const struct view_query *query)
 {
 	const struct top_recording *recording = model->recording;
-	const struct trace *trace = recording->trace(recording->arg);
+	const struct trace *trace = trace_of(model);
 	struct profile_view view;
 	struct profile *profile = report_profile(trace, query->event, query, &view);
 
@@ -94,7 +141,7 @@ static struct profile *profile_of(struct top_model *model, const struct view_que
 
 static bool is_run_due(const struct top_model *model)
 {
-	const struct trace *trace = model->recording->trace(model->recording->arg);
+	const struct trace *trace = trace_of(model);
 	uint64_t pause = trace_wall(trace_run(trace)) / 10;
 
 	return !model->run_at ||
@@ -110,6 +157,9 @@ static int sum_up_run(struct top_model *model)
 
 	if (!is_run_due(model))
 		return 0;
+	err = recording->choose_window(recording->arg, 0);
+	if (err)
+		return err;
 	recording->choose(recording->arg, 0, MAX_OF_RUN);
 	profile = profile_of(model, &query);
 	if (!profile)
@@ -248,9 +298,15 @@ static int make_rows(struct top_model *model, const struct profile *profile)
 
 static struct profile *part_profile(struct top_model *model, const struct selection *selection)
 {
+	const struct top_recording *recording = model->recording;
 	const struct view_query query = query_of(model, selection);
+	int err = recording->choose_window(recording->arg, model->window);
 
-	model->recording->choose(model->recording->arg, selection->from, UINT64_MAX);
+	if (err) {
+		errno = -err;
+		return NULL;
+	}
+	recording->choose(recording->arg, selection->from, UINT64_MAX);
 	return profile_of(model, &query);
 }
 
@@ -270,7 +326,7 @@ static int name_part(struct top_model *model, const struct selection *selection)
  */
 static uint64_t part_start(const struct top_model *model)
 {
-	const struct trace_run *run = trace_run(model->recording->trace(model->recording->arg));
+	const struct trace_run *run = trace_run(trace_of(model));
 	uint64_t length = model->recording->interval + LATENESS;
 
 	if (model->until)
@@ -292,10 +348,13 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 
 static int take_part(struct top_model *model)
 {
-	const struct selection selection = {.from = part_start(model), .to = UINT64_MAX};
+	const uint64_t start = part_start(model);
+	struct selection selection = {.from = start, .to = UINT64_MAX};
 	struct profile *profile;
 	int err = 0;
 
+	find_window(model, start);
+	selection.from = first_shown(model, start);
 	if (is_run_due(model))
 		err = name_part(model, &selection);
 	if (err)
@@ -310,7 +369,14 @@ static int take_part(struct top_model *model)
 
 int top_model_tick(struct top_model *model)
 {
+	const struct trace_event *event;
 	int err = model->recording->update(model->recording->arg);
 
-	return err ? err : take_part(model);
+	if (err)
+		return err;
+	event = trace_event_of_run(trace_of(model), model->event);
+	if (!event)
+		return -ENODATA;
+	model->of_run = *event;
+	return take_part(model);
 }

@@ -17,6 +17,7 @@
 struct top_recording {
 	int (*update)(void *arg); /* as live_trace_update() */
 	void (*choose)(void *arg, uint64_t from, uint64_t max);
+	int (*choose_window)(void *arg, uint32_t number); /* as live_trace_choose_window() */
 	const struct trace *(*trace)(void *arg);
 	enum live_state (*state)(void *arg);
 	/*
@@ -55,8 +56,11 @@ struct top_model {
 	bool by_run;    /* the order is that of the whole run */
 	struct top_row *rows;
 	uint32_t nr;
-	uint64_t from, until;     /* of the tick, in ns of the trace's clock; 0: none yet */
-	uint64_t samples, weight; /* of the tick */
+	uint64_t from, until;      /* of the tick, in ns of the trace's clock; 0: none yet */
+	uint64_t samples, weight;  /* of the tick */
+	struct trace_event of_run; /* the event as the run has it, at the last tick */
+	uint32_t window;           /* number of the window that shows the tick; 0: the run does */
+	uint64_t window_period;    /* of it */
 	struct function_shares run;
 	uint64_t run_at; /* until when it was; 0: never */
 	struct top_tick ticks[TOP_MINUTE];

@@ -40,6 +40,7 @@ static const struct command {
 	[CONTROL_DETAIL] = {"detail", SECONDS | HZ, SECONDS},
 	[CONTROL_MEMORY] = {"memory", BYTES, BYTES},
 	[CONTROL_EVENT] = {"event", CHANGE | TEXT, CHANGE | TEXT},
+	[CONTROL_LEASE] = {"lease", SECONDS | HZ, SECONDS | HZ},
 };
 
 const char *control_command_name(enum control_command command)

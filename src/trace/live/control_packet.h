@@ -21,6 +21,8 @@
 #define CONTROL_SECONDS_MAX 1e9
 #define CONTROL_HZ_MIN      0.001
 #define CONTROL_HZ_MAX      1e9
+#define CONTROL_LEASE_MAX   10  /* seconds that a lease lasts at most */
+#define CONTROL_LEASE_HZ    250 /* samples a second of a CPU that it is given at most */
 
 enum control_command {
 	CONTROL_MARK,   /* text */
@@ -34,6 +36,7 @@ enum control_command {
 	CONTROL_DETAIL,    /* seconds, hz */
 	CONTROL_MEMORY,    /* bytes */
 	CONTROL_EVENT,     /* change, text: names of events as in -e */
+	CONTROL_LEASE,     /* seconds, hz: a window for somebody who looks on, which is not kept */
 	NR_CONTROL_COMMANDS
 };
 

@@ -96,7 +96,7 @@ static uint64_t shifted(uint64_t period, uint32_t shift)
 /* Adds a window that is in use, of an event. */
 static int read_window(const struct view *view, int fd, uint32_t index, struct image_status *status)
 {
-	struct image_window *to = &status->windows[status->nr_windows];
+	struct image_window *to;
 	const size_t *sections = view->tables.layout.section;
 	struct trace_window window;
 	struct trace_event event;
@@ -110,6 +110,8 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 	err = read_part(fd, &event, sizeof(event),
 	                sections[TRACE_EVENTS] + window.event * sizeof(event));
 	floor = view->ledger.floor[window.kind];
+	to = window.flags & TRACE_WINDOW_LEASED ? &status->lease
+	                                        : &status->windows[status->nr_windows++];
 	*to = (struct image_window){
 		.number = window.number,
 		.event = window.event,
@@ -118,7 +120,6 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 		.period = shifted(event.base_period, floor > window.shift ? floor : window.shift),
 		.taken = view->ledger.taken[window.kind],
 	};
-	status->nr_windows++;
 	return err;
 }
 

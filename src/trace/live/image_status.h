@@ -27,6 +27,7 @@ struct image_status {
 	struct image_event events[TABLES_MAX_EVENTS];
 	unsigned nr_windows;
 	struct image_window windows[TABLES_MAX_WINDOWS];
+	struct image_window lease; /* the window of those who look on; number 0: none */
 };
 
 /* Reads it from an image's file. 0, -ENOENT, -EACCES, -EBADMSG, -errno. */

@@ -167,6 +167,20 @@ static void take_bins(struct live_trace *live)
 	sections[TRACE_BINS] = section_of(tables_arena(live->to), nr, (size_t)1 << shift);
 }
 
+/* The entries of the copy get what a file would say of them. */
+static void complete_windows(struct live_trace *live)
+{
+	const struct hmb_ledger *ledger = tables_ledger(live->to);
+	struct trace_window *window;
+
+	for (uint32_t i = 0; (window = tables_window(live->to, i)); i++) {
+		if (window->kind >= HMB_MAX_KINDS)
+			continue;
+		window->floor = ledger->floor[window->kind];
+		window->taken = ledger->taken[window->kind];
+	}
+}
+
 static void take_sections(struct live_trace *live)
 {
 	struct section *sections = live->trace.sections;
@@ -183,6 +197,7 @@ static void take_sections(struct live_trace *live)
 	live->trace.since = tables_ledger(live->to)->since;
 	take_run(live);
 	take_events(live);
+	complete_windows(live);
 	take_strings(live);
 	take_names(live);
 	take_bins(live);
@@ -192,8 +207,8 @@ static void take_sections(struct live_trace *live)
 
 static void count_bin(struct live_trace *live, const struct bin *bin)
 {
-	if (trace_bin_live(&live->trace, bin) && bin->kind < TABLES_MAX_EVENTS &&
-	    bin->level < NR_LEVELS)
+	if ((bin->use == BIN_SAMPLES || bin->use == BIN_CALLS) &&
+	    hmb_ledger_has(tables_ledger(live->to), bin) && bin->kind < TABLES_MAX_EVENTS)
 		live->records[bin->kind][bin->level] += bin->nr_records;
 }
 
@@ -251,6 +266,18 @@ void live_trace_choose(struct live_trace *live, uint64_t from, uint64_t max)
 		live->events[k].floor = chosen_floor(live->records[k], ledger->floor[k], max);
 	}
 	trace_weigh(&live->trace);
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+int live_trace_choose_window(struct live_trace *live, uint32_t number)
+{
+	const struct trace_window *chosen = trace_chosen_window(&live->trace);
+
+	if (!trace_find_window(&live->trace, number))
+		number = 0;
+	return (chosen ? chosen->number : 0) == number ? 0
+	                                               : trace_choose_window(&live->trace, number);
 }
 
 /* --- updates ---------------------------------------------------------------------------------- */

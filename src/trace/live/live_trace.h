@@ -47,6 +47,13 @@ const struct trace *live_trace_of(const struct live_trace *live);
  */
 void live_trace_choose(struct live_trace *live, uint64_t from, uint64_t max);
 
+/*
+ * Chooses the window whose samples the trace has instead of those of its event, with this number,
+ * or the run: 0. A window stays chosen as long as it is there. 0, or -ENOMEM or -EBADMSG: nothing
+ * can be read before the next update.
+ */
+int live_trace_choose_window(struct live_trace *live, uint32_t number);
+
 /* Names of functions, as a file has them. Offsets of strings begin at LIVE_STRINGS. */
 #define LIVE_STRINGS   ((uint32_t)8 << 20)
 #define LIVE_MAX_NAMES ((size_t)64 << 20)

@@ -201,8 +201,11 @@ void tables_end_gap(struct tables *tables, uint32_t event, uint64_t to);
  * not in use. The kind must have no records. Returns whether there is room.
  */
 bool tables_set_window(struct tables *tables, uint32_t index, const struct trace_window *window);
+struct trace_window *tables_window(const struct tables *tables, uint32_t index);
 /* Sets its end, and these flags. */
 void tables_end_window(struct tables *tables, uint32_t index, uint64_t to, unsigned flags);
+/* Removes the window that is leased, and its samples, before the tables become a file. */
+void tables_drop_lease(struct tables *tables);
 
 /* A table as the trace writer reads it. */
 struct live_table {

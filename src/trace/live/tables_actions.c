@@ -67,12 +67,33 @@ bool tables_set_window(struct tables *tables, uint32_t index, const struct trace
 	return true;
 }
 
+struct trace_window *tables_window(const struct tables *tables, uint32_t index)
+{
+	return table_entry_at(tables, TRACE_WINDOWS, index);
+}
+
 void tables_end_window(struct tables *tables, uint32_t index, uint64_t to, unsigned flags)
 {
-	struct trace_window *entry = table_entry_at(tables, TRACE_WINDOWS, index);
+	struct trace_window *entry = tables_window(tables, index);
 
 	if (!entry)
 		return;
 	entry->flags |= flags;
 	__atomic_store_n(&entry->to, to, __ATOMIC_RELEASE);
+}
+
+void tables_drop_lease(struct tables *tables)
+{
+	struct hmb_ledger *ledger = tables_ledger(tables);
+	struct trace_window *window;
+
+	for (uint32_t i = 0; (window = tables_window(tables, i)); i++) {
+		if (!window->number || !(window->flags & TRACE_WINDOW_LEASED))
+			continue;
+		window->number = 0;
+		if (window->kind >= HMB_MAX_KINDS)
+			continue;
+		ledger->since[window->kind] = UINT32_MAX;
+		ledger->floor[window->kind] = 0;
+	}
 }

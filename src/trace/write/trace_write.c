@@ -273,6 +273,7 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	int err;
 
 	writer->tables = tables;
+	tables_drop_lease(tables);
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
 	if (!err)
