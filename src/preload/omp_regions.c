@@ -173,6 +173,19 @@ static uint64_t note_end(const struct omp_team *team, uint64_t leave)
 	return leave - process_clip(since, leave);
 }
 
+static void team_init(struct omp_team *team, struct thread *thread, struct omp_site *site)
+{
+	team->reductions = 0;
+	team->of = process.shared;
+	team->thread = thread;
+	team->site = site;
+	team->depth = thread->nr_open;
+	team->own_ended = false;
+	team->nr_others = 0;
+	team->rest = (struct omp_done){0};
+	team->enter = process_ticks();
+}
+
 bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
 {
 	struct thread *thread = &this_thread;
@@ -188,13 +201,7 @@ bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
 		thread->ring->lost += !site;
 	}
 	if (likely(site)) {
-		*team = (struct omp_team){
-			.of = process.shared,
-			.thread = thread,
-			.site = site,
-			.depth = thread->nr_open,
-			.enter = process_ticks(),
-		};
+		team_init(team, thread, site);
 		note_begin(team);
 		thread_push(thread, site->region, team->enter);
 	}
@@ -215,10 +222,33 @@ static void pop_to(struct thread *thread, unsigned depth)
 	}
 }
 
+static void add_done(struct omp_done *to, const struct omp_done *done)
+{
+	to->ends += done->ends;
+	to->work += done->work;
+	if (done->longest > to->longest)
+		to->longest = done->longest;
+	to->barrier += done->barrier;
+	to->critical += done->critical;
+}
+
+/* Returns the sum over all threads of a team that has ended. */
+static struct omp_done team_done(const struct omp_team *team)
+{
+	struct omp_done done = team->rest;
+
+	if (likely(team->own_ended))
+		add_done(&done, &team->own);
+	for (uint32_t i = 0; i < team->nr_others && i < OMP_PLACES; i++)
+		add_done(&done, &team->others[i].done);
+	return done;
+}
+
 static void add_to_row(const struct omp_team *team, uint64_t leave)
 {
 	struct ring_team_sum *row = team->site->row;
-	uint64_t time = leave - team->enter, nr = team->nr_threads;
+	const struct omp_done done = team_done(team);
+	uint64_t time = leave - team->enter, nr = team->nr_others + team->own_ended;
 
 	row->covered += note_end(team, leave);
 	/* Parts of its threads may have ended before the recorder began anew. */
@@ -228,19 +258,26 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 	row->threads += nr;
 	if (nr > row->most_threads)
 		row->most_threads = nr;
-	row->idle += nr * time - team->ends;
-	row->barrier += team->barrier;
-	row->critical += team->critical;
-	row->work += team->work;
-	row->longest += team->longest;
-	row->mean += nr ? team->work / nr : 0;
+	row->idle += nr * time - done.ends;
+	row->barrier += done.barrier;
+	row->critical += done.critical;
+	row->work += done.work;
+	row->longest += done.longest;
+	/* Times are exact in a double, which is divided in half of the time. */
+	row->mean += nr > 1 ? (uint64_t)((double)done.work / (double)nr) : done.work;
 	__atomic_store_n(&row->count, row->count + 1, __ATOMIC_RELEASE);
+}
+
+/* Nobody is waited for in a team of one thread: the clock was read when its work ended. */
+static uint64_t team_leave(const struct omp_team *team)
+{
+	return team->own_ended && !team->nr_others ? team->enter + team->own.ends : process_ticks();
 }
 
 void omp_team_end(struct omp_team *team)
 {
 	struct thread *thread = team->thread;
-	uint64_t leave = process_ticks(), enter;
+	uint64_t leave = team_leave(team), enter;
 
 	/* A child that was forked inside has other memory, and is recorded from its next call on.
 	 */
@@ -270,20 +307,44 @@ static void raise(uint64_t *most, uint64_t value)
 		;
 }
 
+static void add_to_rest(struct omp_done *rest, const struct omp_done *done)
+{
+	__atomic_fetch_add(&rest->ends, done->ends, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rest->work, done->work, __ATOMIC_RELAXED);
+	raise(&rest->longest, done->longest);
+	__atomic_fetch_add(&rest->barrier, done->barrier, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&rest->critical, done->critical, __ATOMIC_RELAXED);
+}
+
 /* The barrier of the join, which comes next, orders these before the reads of who forked. */
+static void add_to_team(struct omp_team *team, const struct omp_done *done)
+{
+	uint32_t place;
+
+	if (team->thread == &this_thread) {
+		team->own = *done;
+		team->own_ended = true;
+		return;
+	}
+	place = __atomic_fetch_add(&team->nr_others, 1, __ATOMIC_RELAXED);
+	if (likely(place < OMP_PLACES))
+		team->others[place].done = *done;
+	else
+		add_to_rest(&team->rest, done);
+}
+
 void omp_part_end(struct omp_part *part)
 {
-	struct omp_team *team = part->team;
 	uint64_t end = process_ticks();
 	uint64_t work = end - part->begin - part->barrier - part->critical;
+	const struct omp_done done = {
+		.ends = end - part->team->enter,
+		.work = work,
+		.longest = work,
+		.barrier = part->barrier,
+		.critical = part->critical,
+	};
 
 	omp_part = part->outer;
-	__atomic_fetch_add(&team->ends, end - team->enter, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&team->work, work, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&team->nr_threads, 1, __ATOMIC_RELAXED);
-	raise(&team->longest, work);
-	if (part->barrier)
-		__atomic_fetch_add(&team->barrier, part->barrier, __ATOMIC_RELAXED);
-	if (part->critical)
-		__atomic_fetch_add(&team->critical, part->critical, __ATOMIC_RELAXED);
+	add_to_team(part->team, &done);
 }

@@ -18,6 +18,22 @@ struct omp_site {
 	struct ring_team_sum *row;
 };
 
+/* The sum over some threads of a team. Times are ticks. */
+struct omp_done {
+	uint64_t ends;              /* from the fork to the end of work */
+	uint64_t work;              /* without waits */
+	uint64_t longest;           /* work of one thread */
+	uint64_t barrier, critical; /* waits */
+};
+
+/* So many threads of a team, beside the one that forks, need not write where others do. */
+#define OMP_PLACES 15
+
+struct omp_place {
+	_Alignas(64) struct omp_done done;
+};
+
+/* Members behind nr_others are only valid as far as threads have written them. */
 struct omp_team {
 	/* GOMP_parallel_reductions() reads a pointer at the start of what it passes to the body. */
 	uintptr_t reductions;
@@ -29,12 +45,11 @@ struct omp_team {
 	uint64_t enter;
 	unsigned depth; /* calls that were open at the fork */
 	bool outermost;
-	/* Threads add to these when their work ends. Times are ticks. */
-	_Alignas(64) uint64_t ends; /* from the fork to the end of work */
-	uint64_t work;              /* without waits */
-	uint64_t longest;           /* work of one thread */
-	uint64_t barrier, critical; /* waits */
-	uint64_t nr_threads;
+	bool own_ended;                  /* the work of the thread that forked */
+	struct omp_done own;             /* of that thread */
+	_Alignas(64) uint32_t nr_others; /* threads that ended their work */
+	struct omp_done rest;            /* of those without a place */
+	struct omp_place others[OMP_PLACES];
 };
 
 /* The work and waits of one thread in a region. */
