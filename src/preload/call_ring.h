@@ -255,6 +255,8 @@ struct ring_process {
 	uint32_t pid;       /* as the target's PID namespace knows it */
 	uint64_t since;     /* ticks, when the recorder began anew: calls that began earlier began
 	                       then; 0: never */
+	uint32_t hold;      /* 1: MPI_Init sleeps at its end until this, a futex, is 0 */
+	uint32_t held;      /* 1: it does */
 	uint64_t ahead;     /* ns that its RING_CLOCK_MONOTONIC is before the recorder's, modulo
 	                       2^64: it may be in a time namespace */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -33,6 +34,24 @@ static uint64_t patience_ends(void)
 	return ring_ticks(RING_CLOCK_MONOTONIC) + PATIENCE_S * (uint64_t)1000000000;
 }
 
+/* Returns the length of the recorder's name, which may be no name; 0: there is none. */
+static size_t put_address(struct sockaddr_un *address, const char *name_and_key)
+{
+	const char *colon = name_and_key ? strchr(name_and_key, ':') : NULL;
+	size_t length = colon ? (size_t)(colon - name_and_key) : 0;
+
+	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (length > sizeof(address->sun_path) - 1)
+		return 0;
+	memcpy(address->sun_path + 1, name_and_key, length);
+	return length;
+}
+
+static socklen_t address_size(size_t length)
+{
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+}
+
 /* Once connected, the socket takes from the recorder alone; then it gets a name to be answered at.
  */
 static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const char *key)
@@ -45,8 +64,7 @@ static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(fd, (const struct sockaddr *)recorder,
-	            (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) ||
+	if (connect(fd, (const struct sockaddr *)recorder, address_size(length)) ||
 	    bind(fd, &any, sizeof(any.sa_family)) ||
 	    setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)))
 		return false;
@@ -58,16 +76,14 @@ static bool ask(int fd, const struct sockaddr_un *recorder, size_t length, const
 
 static int ask_recorder(const char *name_and_key)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	const char *colon = strchr(name_and_key, ':');
-	size_t length = colon ? (size_t)(colon - name_and_key) : 0;
+	struct sockaddr_un address;
+	size_t length = put_address(&address, name_and_key);
 	int fd;
 
-	if (!length || length > sizeof(address.sun_path) - 1)
+	if (!length)
 		return -1;
-	memcpy(address.sun_path + 1, name_and_key, length);
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || ask(fd, &address, length, colon + 1))
+	if (fd < 0 || ask(fd, &address, length, name_and_key + length + 1))
 		return fd;
 	close(fd);
 	return -1;
@@ -314,6 +330,42 @@ static void connect_process(void)
 		__atomic_store_n(&process.met, shared, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&process.started, true, __ATOMIC_RELEASE);
+}
+
+/* --- waiting for the recorder ----------------------------------------------------------------- */
+
+#define LOOK_NS 100000000 /* whether it lives */
+
+/* The kernel takes the name away from a recorder that has ended, however it ended. */
+static bool recorder_lives(void)
+{
+	struct sockaddr_un address;
+	size_t length = put_address(&address, find_recorder());
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool lives = true;
+
+	if (fd < 0)
+		return true;
+	if (connect(fd, (const struct sockaddr *)&address, address_size(length)))
+		lives = errno != ECONNREFUSED;
+	close(fd);
+	return lives;
+}
+
+void process_hold(void)
+{
+	const struct timespec patience = {.tv_nsec = LOOK_NS};
+	struct ring_process *shared = process.shared;
+	int errnum = errno;
+
+	/* Pairs with the recorder's release. */
+	while (__atomic_load_n(&shared->hold, __ATOMIC_ACQUIRE) && !process_left_alone(shared) &&
+	       recorder_lives()) {
+		__atomic_store_n(&shared->held, 1, __ATOMIC_RELEASE);
+		syscall(SYS_futex, &shared->hold, FUTEX_WAIT, 1, &patience, NULL, 0);
+	}
+	__atomic_store_n(&shared->held, 0, __ATOMIC_RELEASE);
+	errno = errnum;
 }
 
 /* A thread that is to be cancelled would end where it waits here, and keep the lock. */

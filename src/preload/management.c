@@ -63,6 +63,7 @@ static void init_after(struct visit *visit, const uintptr_t *a)
 	(void)visit;
 	(void)a;
 	world_begins();
+	process_hold();
 }
 
 const struct handler handler_INIT = {.after = init_after, .unknown = true};
@@ -88,16 +89,11 @@ const struct handler handler_FINALIZE = {.before = finalize_before, .unknown = t
  * Without MPI_Init, the first session tells what the job is. Its thread level may be any. A group
  * that it gives must not outlive it. Sessions may outlive MPI_Finalize.
  */
-static void session_init_after(struct visit *visit, const uintptr_t *a)
+static void session_begins(const uintptr_t *a)
 {
 	uintptr_t session, job = 0;
 	int rank, size;
 
-	(void)visit;
-	abi_learn();
-	process.nr_sessions++;
-	if (!abi.known || process.in_world || !mpi.group_from_session_pset || !mpi.group_rank)
-		return;
 	session = handle_at(a[2], 0);
 	if (mpi.group_from_session_pset(session, "mpi://WORLD", &job))
 		return;
@@ -108,6 +104,16 @@ static void session_init_after(struct visit *visit, const uintptr_t *a)
 	process.session = session;
 	process.session_group = job;
 	job_begins(THREAD_MULTIPLE, rank, size, job);
+}
+
+static void session_init_after(struct visit *visit, const uintptr_t *a)
+{
+	(void)visit;
+	abi_learn();
+	process.nr_sessions++;
+	if (abi.known && !process.in_world && mpi.group_from_session_pset && mpi.group_rank)
+		session_begins(a);
+	process_hold();
 }
 
 const struct handler handler_SESSION_INIT = {.after = session_init_after, .unknown = true};

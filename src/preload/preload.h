@@ -104,6 +104,9 @@ static inline uint64_t process_clip(uint64_t enter, uint64_t leave)
 	return since < leave ? since : leave;
 }
 
+/* Sleeps while the recorder wants that, and lives. Errno stays. */
+void process_hold(void);
+
 /* Connects to the recorder at the first call. Returns false if there is none. */
 bool process_start(void);
 

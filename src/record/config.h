@@ -81,6 +81,7 @@ struct record_config {
 	bool user_only;     /* sampling the kernel's side is not permitted */
 	bool in_step;       /* the timers of all CPUs expire together, where that is possible */
 	bool waits;         /* the command is not executed until somebody resumes it */
+	bool holds;         /* MPI processes sleep at the end of MPI_Init until then */
 	bool quiet;
 };
 

@@ -188,6 +188,7 @@ struct refusal pause_begin(struct session *s, const struct pause_request *reques
 		refusal = stop_target(s, request->except);
 	if (refusal.why)
 		return refusal;
+	s->pause.freezes = request->target;
 	flags |= request->target ? RECORDING_FROZEN : RECORDING_PAUSED;
 	if (pauses_recording(s, request)) {
 		pause_recording(s);
@@ -204,12 +205,40 @@ void pause_start(struct session *s)
 	set_flags(s, RECORDING_PAUSED | RECORDING_FROZEN);
 }
 
+/* A rank is paused as soon as it sleeps, and the recording when all do. */
+void pause_follow_ranks(struct session *s)
+{
+	struct calls_held held = {0};
+
+	if (s->calls)
+		held = calls_held(s->calls);
+	if (!held.nr)
+		return;
+	if (!s->pause.holds_ranks)
+		set_lease(s, 0, false);
+	s->pause.holds_ranks = true;
+	set_flags(s, s->pause.flags | RECORDING_FROZEN);
+	if (!held.all || s->pause.flags & RECORDING_PAUSED || !pause_has_room(s))
+		return;
+	pause_recording(s);
+	set_flags(s, RECORDING_PAUSED | RECORDING_FROZEN);
+}
+
+static void release_ranks(struct session *s)
+{
+	s->pause.holds_ranks = false;
+	calls_release(s->calls);
+}
+
 static void let_target_go(struct session *s)
 {
+	if (s->pause.holds_ranks)
+		release_ranks(s);
 	if (s->launch.waits)
 		launch_go(&s->launch);
-	else
+	if (s->pause.freezes)
 		freeze_end(&s->pause.freeze);
+	s->pause.freezes = false;
 	return_to_cgroup(s);
 }
 

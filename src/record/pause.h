@@ -21,11 +21,13 @@ struct pause_request {
 
 struct pause {
 	struct freeze freeze;
-	unsigned flags;  /* RECORDING_PAUSED, RECORDING_FROZEN; 0: it is not paused */
-	uint64_t since;  /* ns */
-	uint64_t cpu;    /* the recorder's CPU time when it began, ns */
-	uint64_t idle;   /* idle_time() when it began, ns */
-	uint64_t own_ns; /* the recorder's CPU time in all pauses, ns */
+	unsigned flags;   /* RECORDING_PAUSED, RECORDING_FROZEN; 0: it is not paused */
+	bool freezes;     /* the freeze is in force */
+	bool holds_ranks; /* ranks sleep after MPI_Init */
+	uint64_t since;   /* ns */
+	uint64_t cpu;     /* the recorder's CPU time when it began, ns */
+	uint64_t idle;    /* idle_time() when it began, ns */
+	uint64_t own_ns;  /* the recorder's CPU time in all pauses, ns */
 	unsigned nr_gaps;
 	int lease_fd; /* timer: what the last command did is undone when it expires */
 	bool again;   /* it pauses then; else it resumes */
@@ -39,6 +41,8 @@ void pause_close(struct session *session);
 struct refusal pause_begin(struct session *session, const struct pause_request *request);
 /* Pauses it before the command has been executed; the end of the pause executes it. */
 void pause_start(struct session *session);
+/* Looks whether ranks have reached the end of MPI_Init, where they sleep. The end lets them go. */
+void pause_follow_ranks(struct session *session);
 /* Ends it; ns: it pauses again after this time. */
 struct refusal pause_end(struct session *session, uint64_t ns);
 /* Tells whether there is room for a gap of every event. */

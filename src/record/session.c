@@ -122,6 +122,8 @@ static int run_launched(struct session *s)
 {
 	int err = 0;
 
+	if (s->config->holds)
+		calls_hold(s->calls);
 	if (s->config->waits)
 		pause_start(s);
 	else

@@ -210,6 +210,7 @@ static void drain_calls(struct session *s)
 	before = overhead_guard_cpu_time();
 	calls_drain(s->calls);
 	s->guard.others_ns += overhead_guard_cpu_time() - before;
+	pause_follow_ranks(s);
 }
 
 /* A tick is the first wake-up of a tenth of a second. */

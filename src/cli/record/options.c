@@ -72,8 +72,10 @@ static const struct argp_option argp_options[] = {
 	{"delay", OPT_DELAY, "SECONDS", 0, "start sampling this long after the command", 0},
 	{"spare", OPT_SPARE, "EVENT,...", 0,
          "open these events, too, which sample when ctl event says so", 0},
-	{"pause-at", OPT_PAUSE_AT, "start", 0,
-         "do not execute the command until adaptrace ctl resume", 0},
+	{"pause-at", OPT_PAUSE_AT, "start|mpi-init", 0,
+         "until adaptrace ctl resume, do not execute the command, or let ranks sleep after "
+         "MPI_Init",
+         0},
 	{"duration", OPT_DURATION, "SECONDS", 0,
          "without a command: stop after sampling for this long", 0},
 	{"max-overhead", OPT_OVERHEAD, "PERCENT", 0,
@@ -402,9 +404,10 @@ static error_t parse_target(struct record_config *config, int key, const char *a
 		config->conditions[config->nr_conditions++] = arg;
 		return 0;
 	case OPT_PAUSE_AT:
-		if (strcmp(arg, "start") != 0)
-			wrong("no such point:", arg, "--pause-at takes start");
-		config->waits = true;
+		config->waits = !strcmp(arg, "start");
+		config->holds = !strcmp(arg, "mpi-init");
+		if (!config->waits && !config->holds)
+			wrong("no such point:", arg, "--pause-at takes start or mpi-init");
 		return 0;
 	case OPT_DELAY:
 		config->delay = parse_time(arg, "impossible delay",

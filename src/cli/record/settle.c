@@ -276,7 +276,9 @@ static int settle_combination(const struct record_config *config)
 		{config->calls.tuned && !config->calls.wanted,
 	         "--calls, --events-share, --events-policy, --events-wait, --polls and "
 	         "--scale-trace are for --mpi and --openmp"},
-		{config->waits && !config->command, "--pause-at is for a command"},
+		{(config->waits || config->holds) && !config->command,
+	         "--pause-at is for a command"},
+		{config->holds && !config->calls.mpi, "--pause-at mpi-init is for --mpi"},
 		{config->calls.wanted && running,
 	         "--mpi or --openmp, which works from a program's start, excludes -p, -a, -C and "
 	         "--cgroup"},

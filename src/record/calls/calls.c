@@ -27,6 +27,7 @@ struct calls {
 	struct calls_clock clock;
 	struct calls_names names;
 	bool begun;
+	bool holds; /* processes sleep at the end of MPI_Init */
 	struct calls_process *processes[CALLS_MAX_PROCESSES];
 	unsigned nr_alive;
 	uint64_t round_ns;
@@ -182,6 +183,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 	calls_process_close(process, calls->closed | calls->unwanted);
 	process->shared->patience = calls->put.config.patience;
 	process->shared->keep = calls->put.config.keep;
+	calls_process_hold(process, calls->holds);
 	process->pidfd = process_fd_open(pid);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
 	    calls_socket_answer(&calls->socket, asker, memory)) {
@@ -277,6 +279,31 @@ void calls_set_most_cost(struct calls *calls, double most_cost)
 uint64_t calls_cost(const struct calls *calls)
 {
 	return calls->cost;
+}
+
+void calls_hold(struct calls *calls)
+{
+	calls->holds = true;
+}
+
+void calls_release(struct calls *calls)
+{
+	calls->holds = false;
+	for (unsigned i = 0; i < calls->nr_alive; i++)
+		calls_process_hold(calls->processes[i], false);
+}
+
+struct calls_held calls_held(const struct calls *calls)
+{
+	struct calls_held held = {0, true};
+
+	for (unsigned i = 0; i < calls->nr_alive && calls->holds; i++) {
+		bool is_held = calls_process_is_held(calls->processes[i]);
+
+		held.nr += is_held;
+		held.all &= is_held;
+	}
+	return held;
 }
 
 void calls_want(struct calls *calls, uint32_t wanted)

@@ -117,6 +117,19 @@ bool calls_refused_comms(const struct calls *calls);
 /* Returns how many invalid records there were. */
 uint64_t calls_malformed(const struct calls *calls);
 
+/*
+ * Lets each process sleep at the end of its MPI_Init until calls_release(), also those that connect
+ * later; they go on, too, if the recorder ends.
+ */
+void calls_hold(struct calls *calls);
+void calls_release(struct calls *calls);
+/* How many processes sleep so, and whether all do that have connected. */
+struct calls_held {
+	unsigned nr;
+	bool all;
+};
+struct calls_held calls_held(const struct calls *calls);
+
 /* Lets only calls of these classes be recorded from now on: a bit for each enum call_class. */
 void calls_want(struct calls *calls, uint32_t wanted);
 

@@ -10,9 +10,12 @@
 #include "base/frame.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define MOST_MEMBERS (1 << 22) /* of one communicator */
@@ -91,6 +94,19 @@ void calls_process_free(struct calls_process *process)
 void calls_process_close(struct calls_process *process, uint32_t classes)
 {
 	__atomic_store_n(&process->shared->closed, classes, __ATOMIC_RELAXED);
+}
+
+/* A plain futex word: the target may write anything into it, and wakes itself alone by that. */
+void calls_process_hold(struct calls_process *process, bool hold)
+{
+	__atomic_store_n(&process->shared->hold, hold, __ATOMIC_RELEASE);
+	if (!hold)
+		syscall(SYS_futex, &process->shared->hold, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+bool calls_process_is_held(const struct calls_process *process)
+{
+	return __atomic_load_n(&process->shared->held, __ATOMIC_ACQUIRE);
 }
 
 void calls_process_want_moments(struct calls_process *process, unsigned floor)

@@ -198,6 +198,10 @@ void calls_process_restart(struct calls_process *process, uint64_t ticks, uint64
 /* Returns how full its fullest ring was at the last look, in 1024ths. */
 unsigned calls_process_fill(const struct calls_process *process);
 
+/* Lets MPI_Init sleep at its end, or go on. Returns whether it sleeps. */
+void calls_process_hold(struct calls_process *process, bool hold);
+bool calls_process_is_held(const struct calls_process *process);
+
 /* Tells the process to stop recording calls of these classes, one bit each. */
 void calls_process_close(struct calls_process *process, uint32_t classes);
 
