@@ -30,16 +30,6 @@ __attribute__((format(printf, 2, 3))) static struct refusal refuse(int err, cons
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Returns the end of the first name: commas between slashes are a PMU's. */
-static const char *name_end(const char *names)
-{
-	bool inside = false;
-
-	for (; *names && (inside || *names != ','); names++)
-		inside ^= *names == '/';
-	return names;
-}
-
 /* The kernel's side may have been excluded for want of permission, which the event's name tells. */
 static bool is_named(const struct event *event, const char *name)
 {
@@ -188,7 +178,7 @@ static struct refusal choose_all(struct session *s, const char *names, enum cont
 	char name[EVENT_NAME_MAX];
 
 	for (const char *end; *names && !refusal.why; names = *end ? end + 1 : end) {
-		end = name_end(names);
+		end = event_name_end(names);
 		if (end == names || (size_t)(end - names) >= sizeof(name))
 			return REFUSED(EINVAL, "that is no list of events as in -e");
 		memcpy(name, names, (size_t)(end - names));

@@ -45,17 +45,6 @@ static int too_many(const char *name, const char *most)
 	return -E2BIG;
 }
 
-/* The end of the first event in a list: commas between slashes are a PMU's, and functions of C++
- * have some. */
-static const char *event_end(const char *list)
-{
-	bool inside = false, is_probe = !strncmp(list, "uprobe:", strlen("uprobe:"));
-
-	for (; *list && (inside || is_probe || *list != ','); list++)
-		inside ^= *list == '/';
-	return list;
-}
-
 /* Puts an event, or a counter, where there is room for it. */
 static int add_event(struct event *events, unsigned *nr, const char *name)
 {
@@ -119,7 +108,7 @@ static int add_list(struct record_config *config, const char *list,
 		return -EINVAL;
 	}
 	do {
-		const char *end = event_end(list);
+		const char *end = event_name_end(list);
 
 		if ((size_t)(end - list) >= sizeof(name)) {
 			say("no such event: '%s'; adaptrace list shows those here", list);

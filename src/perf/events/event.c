@@ -212,6 +212,17 @@ static enum event_unit unit_of(const struct perf_event_attr *attr)
 	               : EVENT_COUNT;
 }
 
+const char *event_name_end(const char *names)
+{
+	const bool is_probe = !strncmp(names, "uprobe:", strlen("uprobe:")) ||
+	                      !strncmp(names, "uretprobe:", strlen("uretprobe:"));
+	bool inside = false;
+
+	for (; *names && (inside || is_probe || *names != ','); names++)
+		inside ^= *names == '/';
+	return names;
+}
+
 int event_parse(struct event *event, const char *text, char why[WHY_SIZE])
 {
 	struct event_modifiers modifiers;

@@ -82,6 +82,13 @@ static inline void event_resolve(struct event *event, uint64_t offset)
 int event_parse(struct event *event, const char *text, char why[WHY_SIZE]);
 
 /*
+ * Returns the end of the first name in a list that commas part. The commas in a PMU's terms between
+ * slashes part no names, and none after a probe in a program: its function may have some, so that
+ * it must be the last name.
+ */
+const char *event_name_end(const char *names);
+
+/*
  * Splits a name that stands for several events into the names of its parts, with their modifiers.
  * Any other name is its own single part. Returns 0 or an error of event_parse(), which has to be
  * called for each part.

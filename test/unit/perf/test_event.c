@@ -748,9 +748,35 @@ static void test_environment(void **state)
 	assert_null(getenv("LIBPFM_ENCODE_INACTIVE"));
 }
 
+static void lists_are_split_at_commas_between_names(void **state)
+{
+	static const struct {
+		const char *names;
+		size_t first;
+	} lists[] = {
+		{"cycles", 6},
+		{"cycles,page-faults", 6},
+		{",cycles", 0},
+		{"", 0},
+		{"cpu/event=0xc0,umask=1/,cycles", 23},
+		{"cpu/event=0xc0,umask=1/u,cycles", 24},
+		{"cpu/event=0xc0,umask=1", 22},
+		{"sched:sched_switch,cycles", 18},
+		{"mem:0x601040/8:rw/,cycles", 18},
+		{"kprobe:vfs_read,cycles", 15},
+		{"uprobe:/bin/app:f(int, int)", 27},
+		{"uretprobe:/bin/app:f<int,int>", 29},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		assert_int_equal(event_name_end(lists[i].names) - lists[i].names, lists[i].first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_are_split_at_commas_between_names),
 		cmocka_unit_test(test_generic),
 		cmocka_unit_test(test_every_generic_name),
 		cmocka_unit_test(test_cpu_codes),
