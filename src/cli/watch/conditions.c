@@ -20,8 +20,8 @@ void conditions_add(struct conditions *conditions, const char *text)
 	const char *wrong;
 	size_t at;
 
-	if (conditions->nr == CONDITIONS_MAX)
-		say_usage("there may be at most %d conditions", CONDITIONS_MAX);
+	if (conditions->nr == CONFIG_MAX_CONDITIONS)
+		say_usage("there may be at most %d conditions", CONFIG_MAX_CONDITIONS);
 	wrong = condition_parse(&conditions->list[conditions->nr], text, &at);
 	if (wrong)
 		say_wrong(text, at, wrong);

@@ -5,8 +5,8 @@
 #include "cli/watch/condition.h"
 #include "cli/watch/steering.h"
 #include "cli/watch/trigger.h"
+#include "record/config.h"
 
-#define CONDITIONS_MAX     32
 #define CONDITIONS_LOOK_NS ((uint64_t)100000000)
 
 struct metrics;
@@ -14,8 +14,8 @@ struct watched;
 
 /* All zero: none are given. */
 struct conditions {
-	struct condition list[CONDITIONS_MAX];
-	struct trigger triggers[CONDITIONS_MAX];
+	struct condition list[CONFIG_MAX_CONDITIONS];
+	struct trigger triggers[CONFIG_MAX_CONDITIONS];
 	unsigned nr;
 	struct metrics *metrics; /* NULL: not begun */
 	struct steering *steering;
