@@ -43,11 +43,6 @@ static const struct metric {
 	[METRIC_CPU] = {"cpu", counts, FORM_PLAIN, true, true},
 };
 
-const char *metric_name(enum metric_kind metric)
-{
-	return metrics[metric].name;
-}
-
 /* --- words ------------------------------------------------------------------------------------ */
 
 static void skip_blanks(struct parser *parser)

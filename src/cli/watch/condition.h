@@ -76,9 +76,6 @@ struct condition {
 const char *condition_parse(struct condition *condition, const char *text, size_t *at);
 void condition_fini(struct condition *condition);
 
-/* Returns the name of a metric as conditions have it. */
-const char *metric_name(enum metric_kind metric);
-
 /* Whether the condition does this when it comes true. */
 bool condition_has_action(const struct condition *condition, enum condition_action_kind kind);
 

@@ -463,11 +463,6 @@ void calls_progress(struct calls *calls)
 	instrument->lost = nr_lost(calls);
 }
 
-uint64_t calls_summed(const struct calls *calls)
-{
-	return calls->names.nr_summed;
-}
-
 int calls_prepare_restart(struct calls *calls)
 {
 	int err = 0;

@@ -96,9 +96,6 @@ void calls_set_most_cost(struct calls *calls, double most_cost);
 /* Returns what calls have cost the targets so far, ns of their time. */
 uint64_t calls_cost(const struct calls *calls);
 
-/* Returns how many calls the sums in the trace have. */
-uint64_t calls_summed(const struct calls *calls);
-
 /* Returns how many processes have connected. */
 uint64_t calls_nr_processes(const struct calls *calls);
 /*

@@ -176,6 +176,5 @@ void calls_names_restart(struct calls_names *names)
 {
 	map64_fini(&names->sums);
 	map64_fini(&names->openmp);
-	names->nr_summed = 0;
 	tables_clear_sums(names->tables);
 }

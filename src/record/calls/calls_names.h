@@ -18,7 +18,6 @@ struct calls_names {
 	struct map64 sites;                /* entries by frame */
 	struct map64 sums;                 /* entries by hashes of their keys */
 	struct map64 openmp;               /* sums of OpenMP regions by their keys */
-	uint64_t nr_summed;                /* calls in all sums */
 	uint32_t nr_alike;  /* last number given to a slot's calls; see struct call */
 	bool refused_comms; /* a communicator found no room */
 };

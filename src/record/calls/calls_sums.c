@@ -122,7 +122,6 @@ static void read_row(struct calls_process *process, uint32_t thread, bool last,
 	to = calls_names_sum(process->names, &key);
 	if (!to)
 		return;
-	process->names->nr_summed += row->calls - seen->calls;
 	add_row(process, to, row, seen);
 	*seen = *row;
 }
@@ -171,7 +170,6 @@ void calls_sums_add_unfinished(struct calls_process *process, unsigned thread, u
 		.thread = found - 1, .region = region, .peer = CALL_NO_PEER};
 	struct trace_call_sum *to = found ? calls_names_sum(process->names, &key) : NULL;
 
-	process->names->nr_summed++;
 	if (!to) {
 		tables_run(process->names->tables)->unsummed_calls++;
 		return;
