@@ -2,31 +2,17 @@
 
 #include "record/period.h"
 #include "record/session.h"
+#include "record/steer/control.h"
 #include "record/summary.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Lives until the next command is refused: the answer is sent before. */
-static char line[CONTROL_ERROR_MAX + 1];
 
 /* The events that are to sample. */
 struct choice {
 	bool on[SAMPLER_MAX_EVENTS];
 };
-
-__attribute__((format(printf, 2, 3))) static struct refusal refuse(int err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	return REFUSED(err, line);
-}
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -61,14 +47,15 @@ static struct refusal parse(const char *name, struct event *event)
 	char why[WHY_SIZE];
 
 	if (names_a_file(name))
-		return refuse(EPERM, "'%.100s' can be named to record alone, with -e or --spare",
-		              name);
+		return control_refuse(
+			EPERM, "'%.100s' can be named to record alone, with -e or --spare", name);
 	if (event_parse(event, name, why))
-		return refuse(EINVAL, "%.*s", CONTROL_ERROR_MAX, why);
+		return control_refuse(EINVAL, "%.*s", CONTROL_ERROR_MAX, why);
 	if (event->freq && event->unit == EVENT_COUNT)
-		return refuse(EINVAL, "freq= is for clocks, not for '%.100s'; try period=N", name);
+		return control_refuse(EINVAL, "freq= is for clocks, not for '%.100s'; try period=N",
+		                      name);
 	if (event->freq > FREQUENCY_MAX || event->period > PERIOD_MAX)
-		return refuse(EINVAL, "impossible rate of '%.100s'", name);
+		return control_refuse(EINVAL, "impossible rate of '%.100s'", name);
 	return NOT_REFUSED;
 }
 
@@ -121,10 +108,10 @@ static struct refusal check_way(const struct session *s, const char *name)
 	if (s->config->nr_events == SAMPLER_MAX_EVENTS)
 		return REFUSED(E2BIG, "there are 16 events already");
 	if (s->sampling.way != SAMPLER_CGROUP)
-		return refuse(EOPNOTSUPP,
-		              "'%.100s' is not open, and events are inherited here; "
-		              "record --spare opens events for later",
-		              name);
+		return control_refuse(EOPNOTSUPP,
+		                      "'%.100s' is not open, and events are inherited here; "
+		                      "record --spare opens events for later",
+		                      name);
 	return NOT_REFUSED;
 }
 
@@ -148,7 +135,7 @@ static struct refusal add_event(struct session *s, const char *name)
 		return NOT_REFUSED;
 	config->nr_events--;
 	return err == -ENOMEM ? REFUSED(ENOMEM, "there is not enough memory")
-	                      : refuse(-err, "%.*s", CONTROL_ERROR_MAX, why);
+	                      : control_refuse(-err, "%.*s", CONTROL_ERROR_MAX, why);
 }
 
 /* --- the choice ------------------------------------------------------------------------------- */
@@ -159,7 +146,7 @@ static struct refusal choose(struct session *s, const char *name, enum control_c
 	int e = find_event(s, name);
 
 	if (change == CONTROL_DROP && (e < 0 || !s->events[e].on))
-		return refuse(ENOENT, "'%.100s' is not sampled", name);
+		return control_refuse(ENOENT, "'%.100s' is not sampled", name);
 	if (e < 0) {
 		struct refusal refusal = add_event(s, name);
 

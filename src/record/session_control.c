@@ -20,8 +20,8 @@ static uint64_t in_ns(double seconds)
 	return (uint64_t)(seconds * 1e9);
 }
 
-/* The action is all there is to it. */
-static struct refusal mark(struct session *s, const struct control_request *request,
+/* Marks and conditions: the entry in the trace is all there is to them. */
+static struct refusal note(struct session *s, const struct control_request *request,
                            const struct ucred *peer)
 {
 	(void)s;
@@ -76,16 +76,6 @@ static struct refusal reset(struct session *s, const struct control_request *req
 	}
 }
 
-/* The entry of the condition is all there is to it. */
-static struct refusal condition(struct session *s, const struct control_request *request,
-                                const struct ucred *peer)
-{
-	(void)s;
-	(void)request;
-	(void)peer;
-	return NOT_REFUSED;
-}
-
 /* Floors do not fall by a higher limit. */
 static struct refusal overhead(struct session *s, const struct control_request *request,
                                const struct ucred *peer)
@@ -101,17 +91,14 @@ static struct refusal overhead(struct session *s, const struct control_request *
 static struct refusal memory(struct session *s, const struct control_request *request,
                              const struct ucred *peer)
 {
-	static char refusal[CONTROL_ERROR_MAX + 1];
 	const size_t size = (size_t)request->bytes;
 
 	(void)peer;
 	if (size > s->config->budget)
 		return REFUSED(E2BIG, "the recording began with less memory, which cannot grow");
-	if (hmb_set_limit(s->hmb, size, sampler_now())) {
-		snprintf(refusal, sizeof(refusal), "this buffer needs %zuK at least",
-		         (hmb_least_limit(s->hmb) + 1023) / 1024);
-		return REFUSED(ENOSPC, refusal);
-	}
+	if (hmb_set_limit(s->hmb, size, sampler_now()))
+		return control_refuse(ENOSPC, "this buffer needs %zuK at least",
+		                      (hmb_least_limit(s->hmb) + 1023) / 1024);
 	for (unsigned e = 0; e < s->config->nr_events; e++)
 		if (session_has_kind(s, e) &&
 		    hmb_floor(s->hmb, s->events[e].kind) > s->sampling.shift[e])
@@ -234,10 +221,10 @@ static void serve(void *arg, const struct control_request *request, const struct
                   struct control_answer *answer)
 {
 	static command_fn *const commands[NR_CONTROL_COMMANDS] = {
-		[CONTROL_MARK] = mark,     [CONTROL_PAUSE] = pause_,
+		[CONTROL_MARK] = note,     [CONTROL_PAUSE] = pause_,
 		[CONTROL_RESUME] = resume, [CONTROL_STOP] = stop,
 		[CONTROL_RESET] = reset,   [CONTROL_OVERHEAD] = overhead,
-		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = condition,
+		[CONTROL_CALLS] = calls,   [CONTROL_CONDITION] = note,
 		[CONTROL_DETAIL] = detail, [CONTROL_MEMORY] = memory,
 		[CONTROL_EVENT] = event,   [CONTROL_LEASE] = lease,
 	};

@@ -1,12 +1,24 @@
 #include "record/steer/control.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 /* Its number in epoll's data, behind those of clients. */
 #define LISTENER CONTROL_MAX_CLIENTS
+
+struct refusal control_refuse(int err, const char *format, ...)
+{
+	static char why[CONTROL_ERROR_MAX + 1];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(why, sizeof(why), format, args);
+	va_end(args);
+	return REFUSED(err, why);
+}
 
 static int watch(const struct control *control, int fd, unsigned number)
 {

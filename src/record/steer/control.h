@@ -23,6 +23,10 @@ struct refusal {
 #define NOT_REFUSED   ((struct refusal){0})
 #define REFUSED(e, w) ((struct refusal){.why = (w), .err = (e)})
 
+/* Prints the reason, which is valid until the next call: the answer is sent before. */
+__attribute__((format(printf, 2, 3))) struct refusal control_refuse(int err, const char *format,
+                                                                    ...);
+
 struct control_client {
 	int fd; /* -1: this place is free */
 	struct ucred peer;
