@@ -171,11 +171,11 @@ static int enable_all(struct sampler *s, bool total)
 {
 	int err = 0;
 
-	if (s->exact_fd >= 0 && total && !s->events[0].off &&
+	if (s->exact_fd >= 0 && total && sampler_is_on(s, &s->events[0]) &&
 	    ioctl(s->exact_fd, PERF_EVENT_IOC_ENABLE, 0))
 		err = -errno;
 	for (unsigned e = 0; !err && e < s->nr_events; e++)
-		if (!s->events[e].off)
+		if (sampler_is_on(s, &s->events[e]))
 			err = sampler_rung_ioctl(s, &s->events[e], s->events[e].rung,
 			                         PERF_EVENT_IOC_ENABLE);
 	return err;
@@ -270,7 +270,7 @@ static uint64_t switch_rungs(struct sampler *s, struct sampler_event *event, uns
 {
 	uint64_t time;
 
-	if (s->paused || event->off)
+	if (!sampler_is_on(s, event))
 		return sampler_now();
 	sampler_rung_ioctl(s, event, next, PERF_EVENT_IOC_ENABLE);
 	time = sampler_now();

@@ -192,7 +192,8 @@ void sampler_drop_adopted(struct sampler *s)
 static void ioctl_all(struct sampler *s, unsigned long request)
 {
 	for (unsigned e = 0; e < s->nr_events; e++)
-		sampler_rung_ioctl(s, &s->events[e], s->events[e].rung, request);
+		if (sampler_is_on(s, &s->events[e]))
+			sampler_rung_ioctl(s, &s->events[e], s->events[e].rung, request);
 }
 
 /* Returns when the new set took over. */
@@ -200,8 +201,9 @@ static uint64_t switch_sets(struct sampler *s, struct sampler_set *set)
 {
 	uint64_t time = 0;
 
+	/* sampler_resume() enables the events in force. */
 	if (s->paused)
-		return sampler_now(); /* sampler_resume() enables those in force */
+		return sampler_now();
 	/* A task that forks meanwhile may pass the previous states on to its child: so twice. */
 	for (unsigned i = 0; i < 2; i++) {
 		exchange(s, set);

@@ -77,7 +77,7 @@ static void switch_rung(struct sampler *s, struct sampler_event *event, uint32_t
 	};
 	event->nr_steps++;
 	for (unsigned c = 0; c < s->nr_cpus; c++) {
-		if (*sampler_fd(s, event, rung, 0, c) < 0 || event->off || s->paused)
+		if (*sampler_fd(s, event, rung, 0, c) < 0 || !sampler_is_on(s, event))
 			continue;
 		ioctl(*sampler_fd(s, event, event->rung, 0, c), PERF_EVENT_IOC_DISABLE, 0);
 		ioctl(*sampler_fd(s, event, rung, 0, c), PERF_EVENT_IOC_ENABLE, 0);

@@ -131,6 +131,12 @@ static inline bool sampler_is_likely(const struct sampler *s, unsigned cpu)
 	return cpu_list_has(&s->likely, (unsigned)s->cpus[cpu]);
 }
 
+/* Tells whether the kernel may sample the event now. */
+static inline bool sampler_is_on(const struct sampler *s, const struct sampler_event *event)
+{
+	return !event->off && !s->paused;
+}
+
 /* The kernel events of a rung. */
 static inline size_t sampler_cells(const struct sampler *s)
 {

@@ -362,7 +362,8 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned place)
 		.late = s->steering->tolerance / 2,
 	};
 
-	if (restart.fd < 0 || !event->is_clock || event->off || !is_off(s, &restart, c))
+	if (restart.fd < 0 || !event->is_clock || !sampler_is_on(s, event) ||
+	    !is_off(s, &restart, c))
 		return false;
 	restart.paid = timer_calls_paid(restart.timer);
 	if (restart.paid > TRIES)

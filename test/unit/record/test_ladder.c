@@ -288,6 +288,38 @@ static void adopted_threads_are_sampled_once(void **state)
 	sampler_close(sampler);
 }
 
+/* Its events may take the place of others meanwhile. */
+static void an_event_that_is_off_stays_off(void **state)
+{
+	unsigned by_thread[NR_THREADS] = {0};
+	pid_t tids[NR_THREADS] = {0};
+	struct sampler *sampler;
+	struct event event;
+
+	(void)state;
+	parse_clock(&event);
+	assert_int_equal(pipe(said) | pipe(told), 0);
+	tids[0] = fork();
+	if (!tids[0])
+		target();
+	tids[1] = next_tid();
+	sampler = open_ladder(&event, tids, OLD, false);
+	assert_non_null(sampler);
+	assert_int_equal(sampler_enable(sampler), 0);
+	sampler_switch_event(sampler, 0, false);
+	rest(sampler);
+	assert_int_equal(sampler_adopt(sampler, tids, OLD), 0);
+	sampler_use_adopted(sampler);
+	usleep(20000);
+	assert_int_equal(rest(sampler), 0);
+	sampler_switch_event(sampler, 0, true);
+	while (!by_thread[1])
+		sum_samples(sampler, tids, by_thread);
+	kill(tids[0], SIGKILL);
+	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+	sampler_close(sampler);
+}
+
 /* Lets a sibling take its place, whose program executes another one when it is told to. */
 static _Noreturn void shell(void)
 {
@@ -431,6 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_step_reaches_all_threads_at_once),
 		cmocka_unit_test(adopted_threads_are_sampled_once),
+		cmocka_unit_test(an_event_that_is_off_stays_off),
 		cmocka_unit_test(programs_that_begin_after_a_step_are_in_step),
 		cmocka_unit_test(what_finds_no_room_is_counted),
 	};
