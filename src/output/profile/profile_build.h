@@ -24,10 +24,7 @@ struct builder {
 	uint32_t last_thread, last_cpu, last_memory, last_subset; /* the last sample's */
 	bool one_subset;                                          /* all samples are of the same */
 	struct error_bars bars;
-	struct tick_sizes {
-		uint64_t tick, nr; /* the latest tick, and its samples so far */
-		double squares;    /* of the numbers of the ticks before */
-	} tick_sizes;
+	struct tick_sizes tick_sizes;
 	uint64_t *by_thread; /* weights */
 	/*
 	 * The representatives of threads and processes, see processes.h; NULL: they are not needed.

@@ -20,12 +20,6 @@ struct target {
 	uint32_t row;
 };
 
-static void end_tick(struct tick_sizes *sizes)
-{
-	sizes->squares += (double)sizes->nr * (double)sizes->nr;
-	sizes->nr = 0;
-}
-
 /*
  * The bucket of a sample. CPUs number their samples from different starts, so that samples of one
  * tick have different levels in the buffer. What a program in lockstep does is told by the number
@@ -33,16 +27,12 @@ static void end_tick(struct tick_sizes *sizes)
  */
 static uint32_t bucket_of(struct builder *builder, const struct trace_sample *sample)
 {
-	struct tick_sizes *sizes = &builder->tick_sizes;
 	uint64_t tick;
 
 	if (!ticks_known(&builder->bars.ticks))
 		return clamped(sample->level - builder->lowest, PROFILE_NR_BUCKETS);
 	tick = ticks_at(&builder->bars.ticks, sample->time);
-	if (tick != sizes->tick)
-		end_tick(sizes);
-	sizes->tick = tick;
-	sizes->nr++;
+	tick_sizes_add(&builder->tick_sizes, tick);
 	return clamped(lambda(tick), PROFILE_NR_BUCKETS);
 }
 
@@ -229,7 +219,7 @@ int builder_add_samples(struct builder *builder)
 	builder->lowest = trace_shift(trace_event(profile->trace, profile->config.event));
 	if (!err)
 		err = add_all(builder, ahead);
-	end_tick(&builder->tick_sizes);
+	tick_sizes_end(&builder->tick_sizes);
 	if (profile->samples)
 		profile->samples_in_tick = builder->tick_sizes.squares / (double)profile->samples;
 	read_ahead_free(ahead);

@@ -31,4 +31,25 @@ static inline uint64_t ticks_at(struct ticks *ticks, uint64_t time)
 	return ticks->last.number;
 }
 
+/* How many samples the ticks had, where ticks are known. */
+struct tick_sizes {
+	uint64_t tick, nr; /* the latest tick, and its samples so far */
+	double squares;    /* of the numbers of the ticks before */
+};
+
+static inline void tick_sizes_end(struct tick_sizes *sizes)
+{
+	sizes->squares += (double)sizes->nr * (double)sizes->nr;
+	sizes->nr = 0;
+}
+
+/* Counts a sample. All samples of a tick must come one after the other. */
+static inline void tick_sizes_add(struct tick_sizes *sizes, uint64_t tick)
+{
+	if (tick != sizes->tick)
+		tick_sizes_end(sizes);
+	sizes->tick = tick;
+	sizes->nr++;
+}
+
 #endif

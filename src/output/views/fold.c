@@ -178,29 +178,9 @@ static unsigned part_of(double at, unsigned nr)
 struct counting {
 	struct fold *fold;
 	struct ticks ticks;
-	uint64_t tick, in_tick;
-	double squares; /* of the samples in each tick */
+	struct tick_sizes sizes;
 	unsigned nr_counters;
 };
-
-static void end_tick(struct counting *counting)
-{
-	counting->squares += (double)counting->in_tick * (double)counting->in_tick;
-	counting->in_tick = 0;
-}
-
-static void count_tick(struct counting *counting, uint64_t time)
-{
-	uint64_t tick;
-
-	if (!ticks_known(&counting->ticks))
-		return;
-	tick = ticks_at(&counting->ticks, time);
-	if (tick != counting->tick)
-		end_tick(counting);
-	counting->tick = tick;
-	counting->in_tick++;
-}
 
 static int count_sample(void *arg, const struct trace_sample *sample)
 {
@@ -212,7 +192,8 @@ static int count_sample(void *arg, const struct trace_sample *sample)
 		return 0;
 	fold->samples++;
 	fold->in_cells[part_of(place.at, FOLD_CELLS)]++;
-	count_tick(counting, sample->time);
+	if (ticks_known(&counting->ticks))
+		tick_sizes_add(&counting->sizes, ticks_at(&counting->ticks, sample->time));
 	if (sample->nr_counters > counting->nr_counters)
 		counting->nr_counters = sample->nr_counters;
 	return 0;
@@ -225,14 +206,14 @@ static int count_samples(struct fold *fold, unsigned *nr_counters)
 
 	ticks_init(&counting.ticks, fold->trace, fold->event);
 	err = trace_each_sample(trace_walk_new(fold->trace, fold->event), count_sample, &counting);
-	end_tick(&counting);
+	tick_sizes_end(&counting.sizes);
 	if (err)
 		return err;
 	if (!fold->samples)
 		return -ENODATA;
 	fold->nr_bins = (unsigned)fmin((double)fold->samples / LEAST_SAMPLES, FOLD_MOST_BINS);
 	fold->nr_bins = fold->nr_bins ? fold->nr_bins : 1;
-	fold->samples_in_tick = fmax(counting.squares / (double)fold->samples, 1);
+	fold->samples_in_tick = fmax(counting.sizes.squares / (double)fold->samples, 1);
 	*nr_counters = counting.nr_counters;
 	return 0;
 }
