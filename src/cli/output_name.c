@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_LOCAL_RANKS = 1 << 16 };
+
 /*
  * Reads the rank from the variables that launchers set before MPI_Init(). Slurm sets SLURM_PROCID
  * in batch scripts and shells, too; only steps of srun have SLURM_STEP_ID.
@@ -132,4 +134,21 @@ int output_rank(void)
 	long rank = text ? strtol(text, &end, 10) : -1;
 
 	return end && end != text && !*end && rank >= 0 && rank < INT_MAX ? (int)rank : -1;
+}
+
+unsigned output_nr_local_ranks(void)
+{
+	/* Open MPI, MPICH, MVAPICH, PALS, Slurm: "4", or "4(x2)" for several nodes. */
+	static const char *const known[] = {
+		"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+		"MV2_COMM_WORLD_LOCAL_SIZE",  "PALS_LOCAL_SIZE",
+		"SLURM_STEP_TASKS_PER_NODE",
+	};
+	const char *text = NULL;
+	unsigned long nr;
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]) && !text; i++)
+		text = getenv(known[i]);
+	nr = text && output_rank() >= 0 ? strtoul(text, NULL, 10) : 0;
+	return nr <= MAX_LOCAL_RANKS ? (unsigned)nr : 0;
 }

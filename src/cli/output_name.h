@@ -25,4 +25,7 @@ const char *output_name(const char *pattern, char name[PATH_MAX]);
 /* Returns the MPI rank that the launcher set; -1: no launcher did. */
 int output_rank(void);
 
+/* Returns the number of ranks that the launcher started on this node; 0: it does not tell. */
+unsigned output_nr_local_ranks(void);
+
 #endif

@@ -51,7 +51,8 @@ struct record_config {
 	uint64_t duration; /* ns of sampling; 0: until the target ends, or an interrupt */
 	sigset_t mask;     /* signals that are blocked in the command */
 	int rank;          /* MPI rank that a launcher set; -1: no launcher did */
-	const char *output_pattern;             /* NULL: the default */
+	unsigned nr_local_ranks;    /* that the launcher started on this node; 0: unknown */
+	const char *output_pattern; /* NULL: the default */
 	char output[PATH_MAX], place[PATH_MAX]; /* as named, and with its folder resolved */
 	/* as named, with links resolved: see new_file_settle() */
 	char settled[PATH_MAX];

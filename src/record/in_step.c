@@ -77,6 +77,7 @@ static void note_cost(const struct session *s, struct trace_run *run)
 		.recorder = s->guard.all_beside_ns,
 		.calls = s->calls ? calls_cost(s->calls) : 0,
 		.nr_unsteered = (unsigned)run->unsteered_cpus,
+		.nr_recordings = s->config->nr_local_ranks,
 	};
 	struct program_cost cost;
 

@@ -23,6 +23,11 @@ struct cost_facts {
 	bool in_step;
 	uint64_t off;          /* distance from the grid that most samples do not exceed */
 	unsigned nr_unsteered; /* CPUs that are not in step */
+	/*
+	 * Recordings of ranks on this node that are taken to be like this one, itself included; 0:
+	 * it is the only one. Recorders of a node keep to the same grid without knowing each other.
+	 */
+	unsigned nr_recordings;
 };
 
 /* Shares of the program's time. */

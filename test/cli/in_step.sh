@@ -16,6 +16,9 @@ recorded -e cpu-clock -F 1000 -o launched.atr --in-step=yes "$TARGETS/burn" 1 >l
 recorded -e page-faults -a -o faults.atr --in-step=yes "$TARGETS/burn" 0.1 >/dev/null
 # A small buffer: the period doubles several times.
 recorded -e cpu-clock -F 5000 -m 64K -a -o halved.atr --in-step=yes "$TARGETS/quarters" "$nr" 4 >/dev/null
+# One of 16 ranks of this node, as its launcher says.
+OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_LOCAL_SIZE=16 "$ADAPTRACE" record -q -e cpu-clock --in-step=no -o rank.atr \
+	"$TARGETS/burn" 0.2 >out 2>errors || fail "$(cat errors)"
 check <<'END'
 import recording
 
@@ -56,6 +59,9 @@ for path, asked in ("apart.atr", False), ("inherit.atr", True), ("faults.atr", T
     assert step == {"asked": asked, "grid_ns": 0, "median_off_ns": 0, "p90_off_ns": 0,
                     "restarts": 0, "unsteered_cpus": 0}, (path, step)
 assert info["nr_cpus"] == 1 or any(len(w) > 1 for w in weights("apart.atr"))
+
+cost = recording.info("rank.3.atr")["cost"]
+assert abs(cost["coupled_pct"] - min(16 * cost["one_cpu_pct"], 100)) < 0.1, cost
 
 text = recording.output_of("info", "wide.atr").decode()
 assert "in step" in text and "restart" in text and "program lost" in text, text

@@ -207,6 +207,7 @@ static int settle_output(struct record_config *config)
 	int err;
 
 	config->rank = output_rank();
+	config->nr_local_ranks = output_nr_local_ranks();
 	if (why) {
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;

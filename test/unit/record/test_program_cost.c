@@ -42,6 +42,29 @@ static void samples_in_step_cost_once(void **state)
 	assert_float_equal(program_cost(&f).coupled, 16 * 0.0125, 1e-9);
 }
 
+/* 16 ranks with a recorder each: the same job as with one recorder for all. */
+static void recorders_of_ranks_add_up_as_their_cpus_would(void **state)
+{
+	struct cost_facts f = facts();
+
+	(void)state;
+	f.samples /= 16;
+	f.busy /= 16;
+	f.nr_recordings = 16;
+	assert_float_equal(program_cost(&f).one_cpu, 0.0125, 1e-9);
+	assert_float_equal(program_cost(&f).coupled, 16 * 0.0125, 1e-9);
+	f.in_step = true;
+	f.off = 1000;
+	assert_float_equal(program_cost(&f).coupled, 2500 * 7e-6, 1e-9);
+	f.nr_unsteered = 1;
+	assert_float_equal(program_cost(&f).coupled, 16 * 0.0125, 1e-9);
+	f.samples = 0;
+	f.recorder = SECOND / 100;
+	assert_float_equal(program_cost(&f).coupled, 0.001, 1e-9);
+	f.in_step = false; /* they wake at different times */
+	assert_float_equal(program_cost(&f).coupled, 0.016, 1e-9);
+}
+
 static void one_cpu_waits_for_none(void **state)
 {
 	struct cost_facts f = facts();
@@ -99,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(samples_at_different_times_add_up),
 		cmocka_unit_test(samples_in_step_cost_once),
+		cmocka_unit_test(recorders_of_ranks_add_up_as_their_cpus_would),
 		cmocka_unit_test(one_cpu_waits_for_none),
 		cmocka_unit_test(the_recorder_and_calls_cost_too),
 		cmocka_unit_test(no_program_loses_more_than_all),
