@@ -17,16 +17,18 @@ int selection_options_init(struct selection_options *options, int argc)
 	return options->only ? 0 : -ENOMEM;
 }
 
-static uint32_t parse_window(const char *arg)
+static void parse_window(struct selection_options *options, const char *arg)
 {
 	char *end;
 	unsigned long number = strtoul(arg, &end, 10);
 
-	if (*arg < '0' || *arg > '9' || *end || !number || number > UINT32_MAX)
+	options->history = !strcmp(arg, "history");
+	if (!options->history &&
+	    (*arg < '0' || *arg > '9' || *end || !number || number > UINT32_MAX))
 		say_usage("impossible window '%s'; --window takes a number from 1 on, as "
-		          "adaptrace info shows it",
+		          "adaptrace info shows it, or the word history",
 		          arg);
-	return (uint32_t)number;
+	options->window = options->history ? 0 : (uint32_t)number;
 }
 
 int selection_options_parse(struct selection_options *options, int key, char *arg)
@@ -39,7 +41,7 @@ int selection_options_parse(struct selection_options *options, int key, char *ar
 		options->only[options->nr_only++] = arg;
 		return 0;
 	case OPT_WINDOW:
-		options->window = parse_window(arg);
+		parse_window(options, arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -184,9 +186,15 @@ static int choose_filter(struct selection_options *options, const struct trace *
 int selection_choose_window(const struct selection_options *options, struct trace *trace,
                             const char *path)
 {
-	int err = options->window ? trace_choose_window(trace, options->window) : 0;
+	int err = 0;
 
-	if (err == -ENOENT)
+	if (options->window)
+		err = trace_choose_window(trace, options->window);
+	else if (options->history)
+		err = trace_choose_history(trace);
+	if (err == -ENOENT && options->history)
+		say("there is no history in '%s'; adaptrace record --history 10s keeps one", path);
+	else if (err == -ENOENT)
 		say("there is no window %u in '%s'; adaptrace info shows those that there are",
 		    options->window, path);
 	else if (err)
@@ -211,7 +219,8 @@ int selection_choose(struct selection_options *options, const struct trace *trac
                      const struct selection **selection)
 {
 	options->chosen = (struct selection){.to = UINT64_MAX};
-	*selection = selection_wanted(options) || options->window ? &options->chosen : NULL;
+	*selection =
+		selection_wanted(options) || trace_chosen_window(trace) ? &options->chosen : NULL;
 	if (options->time && choose_span(trace_run(trace), options->time, &options->chosen))
 		return -EINVAL;
 	limit_to_window(trace, &options->chosen);

@@ -7,7 +7,8 @@
 /* All zeros: no part was asked for. */
 struct selection_options {
 	const char *time;  /* FROM,TO */
-	uint32_t window;   /* its number; 0: the run */
+	uint32_t window;   /* its number; 0: none */
+	bool history;      /* the history, and not the run */
 	const char **only; /* words for thread_filter_init() */
 	unsigned nr_only;
 	struct thread_filter filter;
@@ -28,8 +29,9 @@ enum { OPT_TIME = 0x300, OPT_ONLY, OPT_WINDOW }; /* larger than the option keys 
 	"only", OPT_ONLY, "WHO", 0, \
 		"only comm=NAME, process=PID, thread=TID, rank=N or cpu=N; may be given again"
 
-#define WINDOW_OPTION \
-	"window", OPT_WINDOW, "N", 0, "the samples of window N of adaptrace ctl detail"
+#define WINDOW_OPTION                         \
+	"window", OPT_WINDOW, "N|history", 0, \
+		"the samples of window N of adaptrace ctl detail, or of record --history"
 
 /* Allocates room for all words of a command line. Returns 0 or -ENOMEM. */
 int selection_options_init(struct selection_options *options, int argc);

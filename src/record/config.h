@@ -12,6 +12,7 @@
 #define SESSION_MAX_STACK     1024
 #define SESSION_MAX_PROCESSES 1024
 #define CONFIG_MAX_CONDITIONS 32
+#define HISTORY_HZ            1000 /* of samples of the history, unless asked otherwise */
 
 /* Defaults: bytes of the buffer, and bytes of stack in a sample. */
 #define SESSION_BUDGET     ((size_t)100 << 20)
@@ -39,6 +40,13 @@ struct calls_options {
 	uint32_t keep;     /* iterations of each kind of a loop, at least; 0: all */
 	bool polls;        /* record calls that ask in vain */
 	uint32_t classes;  /* recorded at first: a bit for each enum call_class */
+};
+
+/* --history */
+struct history_options {
+	uint64_t span; /* ns; 0: there is none */
+	double hz;     /* samples a second, at least */
+	bool asked;    /* for that rate */
 };
 
 struct record_config {
@@ -71,6 +79,7 @@ struct record_config {
 	struct stack_options stack;
 	struct calls_options calls;
 	double max_overhead; /* a share; 0: no guard */
+	struct history_options history;
 	double detail_share; /* of the budget, for all windows together */
 	uint64_t seed;
 	bool data;      /* the data sources of memory accesses are stored with samples */

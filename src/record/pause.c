@@ -62,7 +62,8 @@ static void end_gaps(struct session *s, uint64_t time)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
 		if (s->events[e].on)
-			tables_end_gap(s->tables, s->events[e].kind, time);
+			history_skip(&s->history, e,
+			             tables_end_gap(s->tables, s->events[e].kind, time));
 }
 
 /* Time that the recorder and idle CPUs use from now on is not part of the totals. */

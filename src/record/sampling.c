@@ -179,10 +179,16 @@ void session_follow_floor(struct session *s, unsigned event)
 	session_follow(s, event);
 }
 
+unsigned session_steady_shift(const struct session *s, unsigned event)
+{
+	return history_shift(&s->history, event, s->sampling.shift[event]);
+}
+
 void session_follow(struct session *s, unsigned event)
 {
-	sampler_follow(s->sampler, event,
-	               windows_shift(&s->windows, event, s->sampling.shift[event]));
+	const unsigned steady = session_steady_shift(s, event);
+
+	sampler_follow(s->sampler, event, windows_shift(&s->windows, event, steady));
 }
 
 /* Whether it saves anything to close one more level of an event. */

@@ -13,6 +13,7 @@
 
 #include "record/adoption.h"
 #include "record/calls/calls.h"
+#include "record/history.h"
 #include "record/overhead_guard.h"
 #include "record/steer/control.h"
 #include "record/own_processes.h"
@@ -91,6 +92,7 @@ struct session {
 	struct control control;
 	struct pause pause;
 	struct windows windows;
+	struct history history;
 	unsigned nr_actions[2]; /* in the trace: actions, and marks */
 	struct cgroup cgroup;   /* fd -1: none */
 	struct launch launch;   /* pid 0: nothing is started */
@@ -169,6 +171,16 @@ bool session_has_clock(const struct session *session);
 /* Tells the guard how many do. */
 void session_count_clocks(struct session *session);
 
+/* Returns the time as samples of an event store it, rounded down. */
+static inline uint64_t session_stored_time(const struct session *session, unsigned event,
+                                           uint64_t time)
+{
+	const unsigned kind = session->events[event].kind;
+	const unsigned shift = session->hmb->kinds[kind].config.time_shift;
+
+	return time >> shift << shift;
+}
+
 /* Returns the event that has a kind; -1: none has. */
 static inline int session_event_of(const struct session *session, unsigned kind)
 {
@@ -219,7 +231,9 @@ void session_close_first_levels(struct session *session);
 void session_close_levels(struct session *session, unsigned event, uint64_t time);
 /* Lets the kernel follow the buffer, whose floor of this event has risen. */
 void session_follow_floor(struct session *session, unsigned event);
-/* Lets the kernel sample an event as the run or a window wants it, whichever wants more. */
+/* Returns the shift at which the run and the history want an event outside of windows. */
+unsigned session_steady_shift(const struct session *session, unsigned event);
+/* Lets the kernel sample an event as they or a window want it, whichever wants more. */
 void session_follow(struct session *session, unsigned event);
 /*
  * Sampling costs too much: closes a level of the event of which most samples came, of those where

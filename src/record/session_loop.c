@@ -156,7 +156,7 @@ static void look_at_cost(struct session *s)
 		overhead_guard_target_time(&s->guard, cgroup_cpu_time(&s->cgroup));
 	in_step_tell_guard(s);
 	if (overhead_guard_exceeded(&s->guard, sampler_now(), session_cpus_in_use(s)) &&
-	    !windows_cut(s, since))
+	    !windows_cut(s, since) && !history_slow_down(s))
 		session_slow_down(s);
 }
 

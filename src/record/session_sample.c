@@ -236,12 +236,34 @@ static void put_into_windows(struct session *s, const struct sampler_origin *ori
 	}
 }
 
-/* The shift of the run: in a window the kernel takes more samples than the run has. */
+static void put_into_history(struct session *s, const struct sampler_origin *origin,
+                             struct hmb_sample *sample)
+{
+	if (!history_takes(&s->history, (unsigned)origin->event, sample->level))
+		return;
+	history_choose_half(s, sample);
+	put(s, sample, sample->kind);
+}
+
+/*
+ * The shift of the run: in a window and for the history the kernel takes more samples than the run
+ * has.
+ */
 static unsigned shift_of_run(const struct session *s, const struct sampler_origin *origin)
 {
 	const unsigned event = (unsigned)origin->event;
 
-	return s->windows.nr ? sampler_shift_for(s->sampler, event, s->sampling.shift[event]) : 0;
+	return s->windows.nr || s->history.on
+	               ? sampler_shift_for(s->sampler, event, s->sampling.shift[event])
+	               : 0;
+}
+
+/* The shift outside of windows. */
+static unsigned steady_shift(const struct session *s, const struct sampler_origin *origin)
+{
+	const unsigned event = (unsigned)origin->event;
+
+	return sampler_shift_for(s->sampler, event, session_steady_shift(s, event));
 }
 
 /*
@@ -250,7 +272,7 @@ static unsigned shift_of_run(const struct session *s, const struct sampler_origi
  */
 static int level_owed(struct session *s, struct stream *stream, const struct sampler_origin *origin)
 {
-	if (!stream->owed || origin->shift < shift_of_run(s, origin))
+	if (!stream->owed || origin->shift < steady_shift(s, origin))
 		return -1;
 	return (int)stream_pay(stream,
 	                       sampler_counts_in_small_steps(s->sampler, (unsigned)origin->event));
@@ -263,15 +285,19 @@ static void put_sample(struct session *s, struct task *task, const struct record
 	const unsigned kind = s->events[origin->event].kind, level = sample->level;
 	const int floor = (int)hmb_floor(s->hmb, kind);
 
-	if ((int)level >= floor || owed >= floor || is_wanted_by_window(s, origin, sample))
+	if ((int)level >= floor || owed >= floor || is_wanted_by_window(s, origin, sample) ||
+	    history_takes(&s->history, (unsigned)origin->event, level))
 		find_place(s, task, record, sample);
 	put_into_windows(s, origin, sample);
+	put_into_history(s, origin, sample);
 	if (level >= shift_of_run(s, origin))
 		put(s, sample, kind);
 	if (owed < 0)
 		return;
 	sample->level = (unsigned)owed;
-	put(s, sample, kind);
+	put_into_history(s, origin, sample);
+	if (sample->level >= shift_of_run(s, origin))
+		put(s, sample, kind);
 }
 
 static void take(struct session *s, struct task *task, const struct record *record,

@@ -71,7 +71,9 @@ static int begin(struct session *s)
 	int err;
 
 	count_from_now(s);
-	err = sampler_enable(s->sampler);
+	err = history_begin(s);
+	if (!err)
+		err = sampler_enable(s->sampler);
 	if (!err)
 		err = wakers_end_after(&s->wakers, s->config->duration);
 	s->started = !err;
@@ -136,6 +138,7 @@ int session_reset(struct session *s)
 	restart_streams(s);
 	restart_counts(s);
 	count_from_now(s);
+	history_restart(s);
 	for (unsigned e = 0; e < s->config->nr_events; e++)
 		s->events[e] = (struct session_event){
 			.kind = s->events[e].kind,

@@ -83,6 +83,7 @@ void session_warn(const struct session *s)
 	if (s->sampling.too_expensive)
 		session_notice(
 			s, (struct notice){NOTICE_EXPENSIVE, .text = s->sampling.too_expensive});
+	history_warn(s);
 	if (s->tasks.unobserved)
 		session_notice(s, (struct notice){NOTICE_UNOBSERVED, .nr = s->tasks.unobserved,
 		                                  .total = s->tasks.unobserved_list.missed});

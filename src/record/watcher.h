@@ -37,6 +37,8 @@ enum notice_topic {
 	NOTICE_THREADS_MISSED, /* threads start faster than they can be attached to */
 	NOTICE_NAMESPACE,      /* text: the name of all processes outside of the PID namespace */
 	NOTICE_SLOWER,         /* text: event, nr: its period in ns, longer than the wanted one */
+	NOTICE_HISTORY_SLOWER, /* nr: period of its samples in ns, longer than the wanted one */
+	NOTICE_HISTORY_SHORT,  /* nr: ns that fit into its memory at least, of total */
 	NOTICE_LEFTOVER,       /* an earlier recording of the trace was never written */
 	NOTICE_TABLES,         /* the tables of the recording exist */
 	NOTICE_NAME_TAKEN,     /* a killed recorder would leave nothing: another holds the name */
@@ -70,6 +72,8 @@ enum notice_topic {
 	NOTICE_COUNTER,       /* counter, text: its name, nr: its number */
 	NOTICE_DELAYED,       /* nr: ns until the end, which came before the delay was over */
 	NOTICE_SILENT,        /* event, text: its name, nr: 0 where events are inherited */
+	NOTICE_HISTORY_CUT,   /* nr: period of its samples in ns in the end, which cost too much */
+	NOTICE_HISTORY_FULL,  /* nr: ns that fitted into its memory at least, of total */
 	NOTICE_EXPENSIVE,     /* text: an event that could not become slower */
 	NOTICE_UNOBSERVED,    /* nr of tasks, total: ns of their time that are missing */
 	NOTICE_RUNNING_ON,    /* nr of the command's processes that run on; pid of the oldest */

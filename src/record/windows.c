@@ -14,8 +14,12 @@
 /* Its samples are dropped after this time at the earliest, ns: those who look on need the last. */
 #define LEASE_LEAST ((uint64_t)10000000000)
 
-/* Kinds of windows are the last ones, so that those of events and calls are without gaps. */
-_Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX + 1 <= HMB_MAX_KINDS, "no room for all kinds");
+/*
+ * Kinds of windows and of the history are the last ones, so that those of events and calls are
+ * without gaps.
+ */
+_Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX + 1 + 2 <= HMB_MAX_KINDS,
+               "no room for all kinds");
 
 int windows_open(struct session *s)
 {
@@ -95,15 +99,13 @@ static void end_lease(struct session *s)
 	s->windows.ended = window->to;
 	hmb_clear(s->hmb, window->kind);
 	hmb_rest(s->hmb, window->kind);
-	tables_set_window(s->tables, (uint32_t)(window - s->windows.windows),
-	                  &(struct trace_window){0});
+	tables_set_window(s->tables, &(struct trace_window){.kind = window->kind});
 	follow(s);
 }
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-/* Returns the longest period, as a shift, that is no longer than so many samples a second take. */
-static unsigned shift_of_rate(const struct session *s, double hz)
+unsigned windows_shift_of_rate(const struct session *s, double hz)
 {
 	uint64_t base = sampler_base_period(s->sampler, EVENT, 0);
 	unsigned shift = 0;
@@ -116,7 +118,7 @@ static unsigned shift_of_rate(const struct session *s, double hz)
 /* It is no shorter than the first period, and no longer than that of the run. */
 static unsigned choose_shift(const struct session *s, double hz)
 {
-	unsigned shift = hz > 0 ? shift_of_rate(s, hz) : 0;
+	unsigned shift = hz > 0 ? windows_shift_of_rate(s, hz) : 0;
 
 	if (shift > s->sampling.shift[EVENT])
 		shift = s->sampling.shift[EVENT];
@@ -183,7 +185,7 @@ static void note_window(struct session *s, const struct window *window)
 		.flags = window->leased ? TRACE_WINDOW_LEASED : 0,
 	};
 
-	tables_set_window(s->tables, (uint32_t)(window - s->windows.windows), &entry);
+	tables_set_window(s->tables, &entry);
 }
 
 static void open_window(struct session *s, struct window *window, uint64_t ns, unsigned shift)
@@ -200,7 +202,7 @@ static void open_window(struct session *s, struct window *window, uint64_t ns, u
 	s->windows.nr_live++;
 	follow(s);
 	changed = sampler_changed(s->sampler, EVENT);
-	window->from = changed > now ? changed : now;
+	window->from = session_stored_time(s, EVENT, changed > now ? changed : now);
 	note_window(s, window);
 }
 
@@ -328,7 +330,7 @@ static void end_window(struct session *s, struct window *window, uint64_t now, u
 {
 	window->to = now > window->from ? now : window->from;
 	s->windows.ended = window->to;
-	tables_end_window(s->tables, (uint32_t)(window - s->windows.windows), window->to, flags);
+	tables_end_window(s->tables, window->kind, window->to, flags);
 }
 
 void windows_expire(struct session *s)
@@ -403,7 +405,7 @@ void windows_forget(struct session *s)
 
 		hmb_rest(s->hmb, window->kind);
 		window->drained = true;
-		tables_set_window(s->tables, i, &(struct trace_window){0});
+		tables_set_window(s->tables, &(struct trace_window){.kind = window->kind});
 	}
 	s->windows.nr_live = 0;
 	set_timer(&s->windows);

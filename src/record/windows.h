@@ -76,6 +76,12 @@ void windows_drained(struct session *session);
 /* The buffer was cleared: there are none any more. */
 void windows_forget(struct session *session);
 
+/*
+ * Returns the longest period of the first event, a clock, that is no longer than so many samples a
+ * second take, as a shift.
+ */
+unsigned windows_shift_of_rate(const struct session *session, double hz);
+
 /* Returns the shift at which an event is to be sampled, which is `shift` outside of windows. */
 unsigned windows_shift(const struct windows *windows, unsigned event, unsigned shift);
 

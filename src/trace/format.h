@@ -526,20 +526,28 @@ struct trace_condition {
 	uint32_t process; /* as in struct trace_action */
 };
 static_assert(sizeof(struct trace_condition) == 32, "fixed by the format");
+
 enum trace_window_flags {
-	TRACE_WINDOW_CUT = 1, /* it ended early because it cost the program too much */
+	/* It ended early, or the history became coarser, because it cost the program too much. */
+	TRACE_WINDOW_CUT = 1,
 	/* For somebody who looks on: in the image of a recorder alone, never in a file. */
 	TRACE_WINDOW_LEASED = 2,
+	TRACE_WINDOW_HISTORY = 4, /* it is a part of the history, and no window */
 };
 
 /*
- * A time in which an event was sampled more often than the rest of the run. Its samples are a kind
- * of their own in bins, behind those of EVENTS. A stored one stands for base_period <<
- * max(floor, shift) units, with the base_period of its stream.
+ * A time in which an event was sampled more often than the rest of the run: a window, or a part of
+ * the history, which is the time before the end. Its samples are a kind of their own in bins,
+ * behind those of EVENTS. A stored one stands for base_period << max(floor, shift) units, with the
+ * base_period of its stream. Samples of the history stand for those of the part that has most.
  */
 struct trace_window {
-	uint32_t number; /* from 1 on, in the order of their starts; 0: the entry is not in use */
-	uint32_t kind;   /* of the bins */
+	/*
+	 * From 1 on, in the order of their starts, windows apart from parts of the history; 0: the
+	 * entry is not in use.
+	 */
+	uint32_t number;
+	uint32_t kind; /* of the bins */
 	uint32_t event;
 	uint32_t process;  /* as in struct trace_action */
 	uint64_t from, to; /* ns; to 0: until the end of the recording */
@@ -547,8 +555,9 @@ struct trace_window {
 	uint32_t floor;         /* in the end */
 	uint64_t taken, stored; /* as in struct trace_event */
 	uint32_t flags;         /* enum trace_window_flags */
-	uint32_t reserved;      /* 0 */
+	uint32_t since;         /* while it is recorded: the ledger's, of its kind; else 0 */
+	uint64_t span;          /* ns that a part of the history is to hold; else 0 */
 };
-static_assert(sizeof(struct trace_window) == 64, "fixed by the format");
+static_assert(sizeof(struct trace_window) == 72, "fixed by the format");
 
 #endif

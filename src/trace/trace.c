@@ -52,8 +52,10 @@ uint32_t trace_window_event(const struct trace *trace, const struct trace_window
 
 const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 {
-	if (trace->window && index == trace_window_event(trace, trace->window))
-		return &trace->window_event;
+	const struct trace_choice *choice = &trace->choice;
+
+	if (choice->found && index == trace_window_event(trace, &choice->window))
+		return &choice->event;
 	return index < TRACE_MAX_KINDS
 	               ? section_entry(&trace->sections[TRACE_EVENTS], trace->kinds[index])
 	               : NULL;

@@ -86,8 +86,18 @@ uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t 
 uint64_t trace_paused_time(const struct trace *trace, uint64_t from, uint64_t to);
 /* "pause", or of a mark or condition its text. */
 
+/* Whether an entry is a window, and not a part of the history, and in use. */
+bool trace_is_window(const struct trace_window *window);
 /* The window with this number; NULL: there is none. Its end, which may be that of the run. */
 const struct trace_window *trace_find_window(const struct trace *trace, uint32_t number);
+/*
+ * Joins the parts of the history: it has number 0, the kind of one of them, and the floor that
+ * holds for all; stored counts what is stored at a lower level, too. Returns false if there is
+ * none.
+ */
+bool trace_find_history(const struct trace *trace, struct trace_window *history);
+/* Whether a history holds as much as it may, so that what is older makes room. */
+bool trace_history_is_full(const struct trace *trace);
 /* The event that a window is of, by its number for readers. */
 uint32_t trace_window_event(const struct trace *trace, const struct trace_window *window);
 uint64_t trace_window_end(const struct trace *trace, const struct trace_window *window);
@@ -97,14 +107,19 @@ uint64_t trace_window_end(const struct trace *trace, const struct trace_window *
  * 0, -ENOENT or -ENOMEM.
  */
 int trace_choose_window(struct trace *trace, uint32_t number);
-/* The window whose samples have this kind of bins; NULL: none. */
+/* The same with the samples of the history. */
+int trace_choose_history(struct trace *trace);
+/* The window, or the part of the history, whose samples have this kind of bins; NULL: none. */
 const struct trace_window *trace_window_of_kind(const struct trace *trace, uint32_t kind);
-/* Adds up the weights of a window's samples. 0, -ENOMEM or -EBADMSG. */
-int trace_window_weight(const struct trace *trace, const struct trace_window *window,
+/*
+ * Counts and weighs the samples of a window, or of a history that trace_find_history() gave. 0,
+ * -ENOMEM or -EBADMSG.
+ */
+int trace_window_weight(const struct trace *trace, const struct trace_window *window, uint64_t *nr,
                         uint64_t *weight);
 /* The event as the run has it, also while a window is chosen. */
 const struct trace_event *trace_event_of_run(const struct trace *trace, uint32_t index);
-/* The window that was chosen; NULL: the run. */
+/* The window, or the history, that was chosen; NULL: the run. */
 const struct trace_window *trace_chosen_window(const struct trace *trace);
 
 /* "pause", or of a mark its text. */

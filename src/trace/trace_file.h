@@ -62,10 +62,17 @@ struct trace {
 	uint32_t owner_of_all; /* the process that whoever has none belongs to; UINT32_MAX: none */
 	uint16_t *folders;     /* by module: what its name has of its path before its file's name */
 	uint32_t nr_folders;
-	void *renamed[NR_TRACE_RENAMED];   /* instead of the file's; all NULL: no new names */
-	uint32_t window_number;            /* of the window that is wanted; 0: none */
-	const struct trace_window *window; /* whose samples its event has; NULL: none */
-	struct trace_event window_event;   /* what the event is then */
+	void *renamed[NR_TRACE_RENAMED]; /* instead of the file's; all NULL: no new names */
+	/* A window or the history, if its samples are to be those of its event. */
+	struct trace_choice {
+		uint32_t number; /* of the window that is wanted; 0: none */
+		bool history;    /* that is wanted instead */
+		/* The sections have it; else the samples are those of the run. */
+		bool found;
+		bool kinds[TRACE_MAX_KINDS]; /* of its bins */
+		struct trace_window window;  /* all parts of the history as one */
+		struct trace_event event;    /* what the event is then */
+	} choice;
 	/* Walks leave out bins that only have older records; 0: none. */
 	uint64_t from;
 };
@@ -84,13 +91,15 @@ static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
 
 /*
  * Returns the event or the kind of calls that a bin's records belong to; UINT32_MAX: none. Records
- * of a window do if it was chosen, instead of those of its event.
+ * of a window or of the history do if it was chosen, instead of those of its event.
  */
 static inline uint32_t trace_bin_event(const struct trace *trace, const struct bin *bin)
 {
-	if (trace->window && bin->kind == trace->window->kind)
-		return trace_window_event(trace, trace->window);
-	if (trace->window && bin->kind == trace->window->event)
+	const struct trace_choice *choice = &trace->choice;
+
+	if (choice->found && choice->kinds[bin->kind])
+		return trace_window_event(trace, &choice->window);
+	if (choice->found && bin->kind == choice->window.event)
 		return UINT32_MAX;
 	return trace->numbers[bin->kind];
 }

@@ -340,7 +340,7 @@ int trace_index(struct trace *trace, const char **wrong)
 {
 	read_run(trace);
 	kind_numbers_init(trace);
-	trace->window = NULL;
+	trace->choice.found = false;
 	*wrong = trace_check(trace);
 	if (*wrong)
 		return -EBADMSG;

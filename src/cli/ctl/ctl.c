@@ -96,6 +96,37 @@ static void put_lease_json(struct json_writer *json, const struct image_window *
 	json_end(json);
 }
 
+/* Returns the ns that the history goes back. */
+static uint64_t history_length(const struct image_status *status)
+{
+	return status->end > status->history.from ? status->end - status->history.from : 0;
+}
+
+static void put_history_json(struct json_writer *json, const struct image_status *status)
+{
+	if (!status->history.wanted) {
+		json_null(json, "history");
+		return;
+	}
+	json_begin(json, "history");
+	json_number(json, "wanted_ns", status->history.wanted);
+	json_number(json, "from_ns", status->history.from);
+	json_number(json, "length_ns", history_length(status));
+	json_flag(json, "full", status->history.full);
+	json_end(json);
+}
+
+static void put_history(const struct image_status *status)
+{
+	char length[TEXT_SIZE], wanted[TEXT_SIZE];
+
+	text_quantity(length, (double)history_length(status), TRACE_NS);
+	text_quantity(wanted, (double)status->history.wanted, TRACE_NS);
+	if (status->history.wanted)
+		printf("history: the last %s, %s or more are wanted%s\n", length, wanted,
+		       status->history.full ? ": full" : "");
+}
+
 static void put_status_json(const struct image_status *status)
 {
 	struct json_writer json = {.to = stdout};
@@ -120,6 +151,7 @@ static void put_status_json(const struct image_status *status)
 		put_window_json(&json, status, &status->windows[i]);
 	json_end_list(&json);
 	put_lease_json(&json, &status->lease);
+	put_history_json(&json, status);
 	json_end(&json);
 	putchar('\n');
 }
@@ -151,6 +183,7 @@ static void put_status(const struct image_status *status, const struct whom *rec
 		       status->windows[i].to ? "" : " (open)",
 		       (unsigned long long)status->windows[i].taken);
 	put_lease(status);
+	put_history(status);
 	for (unsigned e = 0; e < status->nr_events; e++) {
 		text_put(stdout, status->events[e].name, 0);
 		printf(": one every %llu%s, floor %u%s\n",

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -46,6 +47,7 @@ enum {
 	OPT_IN_STEP,
 	OPT_ON,
 	OPT_DETAIL_SHARE,
+	OPT_HISTORY,
 };
 
 static const struct argp_option argp_options[] = {
@@ -82,6 +84,11 @@ static const struct argp_option argp_options[] = {
          "share of the program's time that samples and calls may cost (5; 0: no limit)", 0},
 	{"detail-share", OPT_DETAIL_SHARE, "PERCENT", 0,
          "share of the memory that windows of adaptrace ctl detail keep once it is full (10)", 0},
+	{"history", OPT_HISTORY, "TIME[@HZ]", 0,
+         "keep the last TIME, as 10s, at HZ at least (1000, or the rate of the start), however "
+         "long "
+         "the run is",
+         0},
 	{"in-step", OPT_IN_STEP, "yes|no", 0,
          "sample all CPUs at the same instants, where that is possible (yes)", 0},
 	{"max-stack", OPT_STACK, "FRAMES", 0, "deepest stack, in frames (1024)", 0},
@@ -244,6 +251,48 @@ static enum trace_policy parse_policy(const char *arg)
 static uint64_t parse_time(const char *arg, const char *what, const char *way_out)
 {
 	return (uint64_t)(parse_number(arg, "", 0.001, 1e9, what, way_out) * 1e9);
+}
+
+static _Noreturn void wrong_history(const char *arg)
+{
+	wrong("impossible history", arg,
+	      "--history takes a time from 0.1s to 24h, and at will a rate in Hz: 10s@1000");
+}
+
+/* In ns, of "10s", "500ms", "2m" or a number of seconds, up to what follows. */
+static uint64_t parse_span(const char *arg, const char **end)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9}};
+	char *unit;
+	double value = strtod(arg, &unit), ns = 0;
+	size_t size = strcspn(unit, "@");
+
+	for (unsigned i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (strlen(units[i].name) == size && !strncmp(unit, units[i].name, size))
+			ns = value * units[i].ns;
+	if (unit == arg || !(ns >= 1e8 && ns <= 24 * 3600e9))
+		wrong_history(arg);
+	*end = unit + size;
+	return (uint64_t)ns;
+}
+
+static void parse_history(struct history_options *history, const char *arg)
+{
+	const char *rate;
+	char *end;
+
+	history->span = parse_span(arg, &rate);
+	history->hz = HISTORY_HZ;
+	history->asked = *rate;
+	if (!*rate)
+		return;
+	history->hz = strtod(rate + 1, &end);
+	if (end == rate + 1 || (*end && strcasecmp(end, "hz") != 0) ||
+	    !(history->hz >= 0.01 && history->hz <= FREQUENCY_MAX))
+		wrong_history(arg);
 }
 
 static bool put_process(struct record_config *config, pid_t pid)
@@ -452,6 +501,9 @@ static error_t parse_sampling(struct record_config *config, int key, const char 
 	case OPT_DETAIL_SHARE:
 		config->detail_share =
 			parse_percent(arg, 0, 90, "--detail-share takes 0% to 90%") / 100;
+		return 0;
+	case OPT_HISTORY:
+		parse_history(&config->history, arg);
 		return 0;
 	case OPT_IN_STEP:
 		config->in_step = parse_yes(arg, "--in-step takes yes or no");

@@ -305,6 +305,18 @@ static int settle_combination(const struct record_config *config)
 	return 0;
 }
 
+/* A rate is of time. */
+static int settle_history(const struct record_config *config)
+{
+	const struct event *event = &config->events[0];
+
+	if (!config->history.asked || event->unit == EVENT_NS)
+		return 0;
+	say("the history is of '%s', which counts no time; leave out the rate of --history",
+	    event->name);
+	return -EINVAL;
+}
+
 /* Calls of MPI are only summed where --openmp is given alone. */
 static void settle_classes(struct calls_options *calls)
 {
@@ -353,7 +365,7 @@ int record_settle(struct record_config *config)
 			return -EINVAL;
 		settle_period(config, event);
 	}
-	if (settle_spares(config))
+	if (settle_spares(config) || settle_history(config))
 		return -EINVAL;
 	if (settle_branches(config) || record_settle_counters(config) || settle_rates(config))
 		return -EINVAL;

@@ -92,6 +92,56 @@ static void say_slower(const struct record_config *config, const struct notice *
 	    n->text, rate, 100 * config->max_overhead);
 }
 
+static void say_history_slower(const struct record_config *config, const struct notice *n)
+{
+	char rate[TEXT_SIZE];
+
+	text_rate(rate, n->nr, TRACE_NS);
+	say("the history has %s of samples, and not %g Hz: sampling begins no faster, see -F and "
+	    "--max-overhead",
+	    rate, config->history.hz);
+}
+
+/* Returns MB that would do. */
+static size_t memory_for(const struct record_config *config, const struct notice *n)
+{
+	const double factor = (double)n->total / (double)n->nr;
+
+	return ((size_t)((double)config->budget * factor) >> 20) + 1;
+}
+
+static void say_history_short(const struct record_config *config, const struct notice *n)
+{
+	char fits[TEXT_SIZE], wanted[TEXT_SIZE];
+
+	text_quantity(fits, (double)n->nr, TRACE_NS);
+	text_quantity(wanted, (double)n->total, TRACE_NS);
+	say("where all CPUs are busy, about %s of history fit, and not %s; -m %zuM would hold it",
+	    fits, wanted, memory_for(config, n));
+}
+
+static void say_history_cut(const struct notice *n)
+{
+	char rate[TEXT_SIZE];
+
+	text_rate(rate, n->nr, TRACE_NS);
+	if (n->nr)
+		say("sampling cost too much: the history has %s of samples in the end", rate);
+	else
+		say("sampling cost too much: the history has fewer samples than at first");
+}
+
+static void say_history_full(const struct record_config *config, const struct notice *n)
+{
+	char held[TEXT_SIZE], wanted[TEXT_SIZE];
+
+	text_quantity(held, (double)n->nr, TRACE_NS);
+	text_quantity(wanted, (double)n->total, TRACE_NS);
+	say("the history held %s at times, and not %s: its memory was used up; -m %zuM would hold "
+	    "it",
+	    held, wanted, memory_for(config, n));
+}
+
 static void say_children(const struct notice *n)
 {
 	bool one = n->nr == 1;
@@ -289,6 +339,10 @@ static const struct notice_words words[NR_NOTICES] = {
                                    "missing"},
 	[NOTICE_NAMESPACE] = {.say = say_namespace},
 	[NOTICE_SLOWER] = {.say_for = say_slower},
+	[NOTICE_HISTORY_SLOWER] = {.say_for = say_history_slower},
+	[NOTICE_HISTORY_SHORT] = {.say_for = say_history_short},
+	[NOTICE_HISTORY_CUT] = {.say = say_history_cut},
+	[NOTICE_HISTORY_FULL] = {.say_for = say_history_full},
 	[NOTICE_LEFTOVER] = {.say_for = say_leftover},
 	[NOTICE_TABLES] = {.say_for = say_leftovers_beside},
 	[NOTICE_NAME_TAKEN] = {.say_for = say_name_taken},

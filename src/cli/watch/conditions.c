@@ -73,10 +73,19 @@ static int check_events(const struct conditions *conditions, const struct trace 
 	return -EINVAL;
 }
 
+/* A condition that comes true earlier would have too little of what led to it. */
+static bool lacks_history(const struct trace *trace)
+{
+	struct trace_window history;
+
+	return trace_find_history(trace, &history) && !trace_history_is_full(trace);
+}
+
 int conditions_look(struct conditions *conditions, struct watched *watched)
 {
 	const struct trace *trace = watched_trace(watched);
 	const uint64_t now = trace_run(trace)->end;
+	const bool may_fire = !lacks_history(trace);
 	int err = check_events(conditions, trace);
 
 	if (!err)
@@ -84,7 +93,7 @@ int conditions_look(struct conditions *conditions, struct watched *watched)
 	for (unsigned i = 0; i < conditions->nr && !err; i++) {
 		struct trigger *trigger = &conditions->triggers[i];
 
-		if (trigger_step(trigger, now, metrics_readings(conditions->metrics, i), true))
+		if (trigger_step(trigger, now, metrics_readings(conditions->metrics, i), may_fire))
 			steering_fire(conditions->steering, &conditions->list[i],
 			              trigger_value(trigger));
 	}

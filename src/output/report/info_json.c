@@ -158,7 +158,8 @@ static void put_reductions(struct json_writer *json, const struct trace *trace)
 		json_begin(json, NULL);
 		json_number(json, "time_ns", reduction->time);
 		put_string(json, "event", trace, kind ? kind->name : 0);
-		json_number(json, "window", window ? window->number : 0);
+		json_number(json, "window", window && trace_is_window(window) ? window->number : 0);
+		json_flag(json, "history", window && !trace_is_window(window));
 		json_text(json, "cause", reduction_cause(reduction->cause));
 		json_number(json, "floor", reduction->floor);
 		json_number(json, "period", event ? trace_period(event, reduction->floor) : 0);
@@ -222,24 +223,51 @@ static void put_gaps(struct json_writer *json, const struct trace *trace)
 	json_end_list(json);
 }
 
-static int put_window(struct json_writer *json, const struct trace *trace,
-                      const struct trace_window *window)
+/* A window, or the history. */
+static int put_samples_of(struct json_writer *json, const struct trace *trace,
+                          const struct trace_window *window)
 {
 	const struct trace_event *event = trace_event(trace, trace_window_event(trace, window));
 	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
-	uint64_t weight;
-	int err = trace_window_weight(trace, window, &weight);
+	uint64_t nr, weight;
+	int err = trace_window_weight(trace, window, &nr, &weight);
 
-	json_begin(json, NULL);
-	json_number(json, "number", window->number);
 	put_string(json, "event", trace, event ? event->name : 0);
 	json_number(json, "from_ns", window->from);
 	json_number(json, "to_ns", trace_window_end(trace, window));
 	json_number(json, "period", event ? trace_period(event, shift) : 0);
 	json_number(json, "taken", window->taken);
-	json_number(json, "stored", window->stored);
+	json_number(json, "stored", nr);
 	json_number(json, "weight", weight);
 	json_flag(json, "cut", window->flags & TRACE_WINDOW_CUT);
+	return err;
+}
+
+static int put_window(struct json_writer *json, const struct trace *trace,
+                      const struct trace_window *window)
+{
+	int err;
+
+	json_begin(json, NULL);
+	json_number(json, "number", window->number);
+	err = put_samples_of(json, trace, window);
+	json_end(json);
+	return err;
+}
+
+static int put_history(struct json_writer *json, const struct trace *trace)
+{
+	struct trace_window history;
+	int err;
+
+	if (!trace_find_history(trace, &history)) {
+		json_null(json, "history");
+		return 0;
+	}
+	json_begin(json, "history");
+	json_number(json, "wanted_ns", history.span);
+	json_flag(json, "full", trace_history_is_full(trace));
+	err = put_samples_of(json, trace, &history);
 	json_end(json);
 	return err;
 }
@@ -251,7 +279,7 @@ static int put_windows(struct json_writer *json, const struct trace *trace)
 
 	json_begin_list(json, "windows");
 	for (uint32_t i = 0; !err && (window = trace_window(trace, i)); i++)
-		if (window->number)
+		if (trace_is_window(window))
 			err = put_window(json, trace, window);
 	json_end_list(json);
 	return err;
@@ -387,6 +415,8 @@ int info_json(FILE *to, const struct trace *trace)
 	put_gaps(&json, trace);
 	if (!err)
 		err = put_windows(&json, trace);
+	if (!err)
+		err = put_history(&json, trace);
 	json_begin_list(&json, "threads");
 	put_shares(&json, trace, &shares, &thread_rows, shares.nr_threads);
 	json_begin_list(&json, "commands");

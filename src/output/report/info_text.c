@@ -165,7 +165,10 @@ static void put_window(FILE *to, const struct trace *trace, const struct trace_w
 	              TRACE_NS);
 	text_period(period, event ? trace_period(event, shift) : 0,
 	            event ? event->unit : TRACE_COUNT);
-	fprintf(to, "  %9s  window %u until %s: ", from, window->number, until);
+	if (window->number)
+		fprintf(to, "  %9s  window %u until %s: ", from, window->number, until);
+	else
+		fprintf(to, "  %9s  history until %s: ", from, until);
 	text_put(to, event ? trace_string(trace, event->name) : "?", 0);
 	fprintf(to, " every %s, %llu samples taken, %llu of them stored%s\n", period,
 	        (unsigned long long)window->taken, (unsigned long long)window->stored,
@@ -181,13 +184,22 @@ static void put_windows(FILE *to, const struct trace *trace)
 	for (;;) {
 		next = NULL;
 		for (uint32_t i = 0; (window = trace_window(trace, i)); i++)
-			if (window->number > shown && (!next || window->number < next->number))
+			if (trace_is_window(window) && window->number > shown &&
+			    (!next || window->number < next->number))
 				next = window;
 		if (!next)
 			return;
 		put_window(to, trace, next);
 		shown = next->number;
 	}
+}
+
+static void put_history(FILE *to, const struct trace *trace)
+{
+	struct trace_window history;
+
+	if (trace_find_history(trace, &history))
+		put_window(to, trace, &history);
 }
 
 static void put_run(FILE *to, const struct trace *trace)
@@ -604,6 +616,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_actions(to, trace);
 	put_conditions(to, trace);
 	put_windows(to, trace);
+	put_history(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)

@@ -93,7 +93,15 @@ static uint64_t shifted(uint64_t period, uint32_t shift)
 	return shift < 56 ? period << shift : 0;
 }
 
-/* Adds a window that is in use, of an event. */
+static void add_half(struct image_history *history, const struct trace_window *half)
+{
+	if (!history->wanted || half->from < history->from)
+		history->from = half->from;
+	history->wanted = half->span;
+	history->full |= half->to != 0;
+}
+
+/* Adds a window that is in use, of an event, or a half of the history. */
 static int read_window(const struct view *view, int fd, uint32_t index, struct image_status *status)
 {
 	struct image_window *to;
@@ -107,6 +115,10 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 	if (err || !window.number || window.kind >= HMB_MAX_KINDS ||
 	    window.event >= view->header.nr[TRACE_EVENTS])
 		return err;
+	if (window.flags & TRACE_WINDOW_HISTORY) {
+		add_half(&status->history, &window);
+		return 0;
+	}
 	err = read_part(fd, &event, sizeof(event),
 	                sections[TRACE_EVENTS] + window.event * sizeof(event));
 	floor = view->ledger.floor[window.kind];
@@ -134,6 +146,7 @@ static int read_status(int fd, struct image_status *status)
 	if (err)
 		return err;
 	status->state = view.header.state;
+	status->end = view.run.end;
 	status->sampling = view.run.end > view.run.start;
 	status->budget = view.run.budget ? view.run.budget : view.header.budget;
 	status->used = view.run.used;

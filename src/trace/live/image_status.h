@@ -18,6 +18,13 @@ struct image_window {
 	uint64_t period, taken;
 };
 
+/* All zero: there is none. */
+struct image_history {
+	uint64_t wanted; /* ns */
+	uint64_t from;   /* ns: start of the older half, or of the only one */
+	bool full;       /* it holds as much as it may: one half has ended */
+};
+
 struct image_status {
 	struct recording_state state;
 	bool sampling; /* sampling has started */
@@ -28,6 +35,8 @@ struct image_status {
 	unsigned nr_windows;
 	struct image_window windows[TABLES_MAX_WINDOWS];
 	struct image_window lease; /* the window of those who look on; number 0: none */
+	struct image_history history;
+	uint64_t end; /* ns: of what the recorder has said so far */
 };
 
 /* Reads it from an image's file. 0, -ENOENT, -EACCES, -EBADMSG, -errno. */

@@ -20,6 +20,7 @@ struct live_trace {
 	struct trace trace; /* of the copy; has no memory of its own */
 	struct hmb_reduction reductions[HMB_MAX_REDUCTIONS];
 	struct trace_event events[TABLES_MAX_EVENTS];
+	struct trace_window windows[TABLES_MAX_WINDOWS];
 	uint32_t *granules;             /* each bin has its own place in BINS */
 	uint64_t (*records)[NR_LEVELS]; /* by kind and level */
 	char *strings;                  /* those of the tables, then those of names */
@@ -123,6 +124,13 @@ static void take_events(struct live_trace *live)
 		section_of(live->events, table.nr, sizeof(*live->events));
 }
 
+static void take_windows(struct live_trace *live)
+{
+	const uint32_t nr = tables_windows(live->to, live->windows);
+
+	live->trace.sections[TRACE_WINDOWS] = section_of(live->windows, nr, sizeof(*live->windows));
+}
+
 static void take_run(struct live_trace *live)
 {
 	struct trace_run *run = tables_run(live->to);
@@ -167,20 +175,6 @@ static void take_bins(struct live_trace *live)
 	sections[TRACE_BINS] = section_of(tables_arena(live->to), nr, (size_t)1 << shift);
 }
 
-/* The entries of the copy get what a file would say of them. */
-static void complete_windows(struct live_trace *live)
-{
-	const struct hmb_ledger *ledger = tables_ledger(live->to);
-	struct trace_window *window;
-
-	for (uint32_t i = 0; (window = tables_window(live->to, i)); i++) {
-		if (window->kind >= HMB_MAX_KINDS)
-			continue;
-		window->floor = ledger->floor[window->kind];
-		window->taken = ledger->taken[window->kind];
-	}
-}
-
 static void take_sections(struct live_trace *live)
 {
 	struct section *sections = live->trace.sections;
@@ -197,7 +191,7 @@ static void take_sections(struct live_trace *live)
 	live->trace.since = tables_ledger(live->to)->since;
 	take_run(live);
 	take_events(live);
-	complete_windows(live);
+	take_windows(live);
 	take_strings(live);
 	take_names(live);
 	take_bins(live);

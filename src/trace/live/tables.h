@@ -193,19 +193,23 @@ bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 void tables_add_action(struct tables *tables, const struct trace_action *action);
 void tables_add_gap(struct tables *tables, const struct trace_gap *gap);
 void tables_add_condition(struct tables *tables, const struct trace_condition *condition);
-/* Ends the event's gap that has no end yet, if there is one. */
-void tables_end_gap(struct tables *tables, uint32_t event, uint64_t to);
+/* Ends the event's gap that has no end yet, if there is one. Returns its length in ns. */
+uint64_t tables_end_gap(struct tables *tables, uint32_t event, uint64_t to);
 
 /*
- * Sets entry number `index` of the windows, at most one behind the last one. One with number 0 is
- * not in use. The kind must have no records. Returns whether there is room.
+ * Sets the entry of the window's kind, which must have no records. One with number 0 is not in use:
+ * clear the kind of one that is after saying so. Returns whether there is room.
  */
-bool tables_set_window(struct tables *tables, uint32_t index, const struct trace_window *window);
-struct trace_window *tables_window(const struct tables *tables, uint32_t index);
-/* Sets its end, and these flags. */
-void tables_end_window(struct tables *tables, uint32_t index, uint64_t to, unsigned flags);
+bool tables_set_window(struct tables *tables, const struct trace_window *window);
+/* Sets the end of the kind's window, and these flags. */
+void tables_end_window(struct tables *tables, uint32_t kind, uint64_t to, unsigned flags);
 /* Removes the window that is leased, and its samples, before the tables become a file. */
 void tables_drop_lease(struct tables *tables);
+/*
+ * Copies the windows, each with what the ledger says of its kind by now. One whose kind was cleared
+ * since is not in use. Returns their number.
+ */
+uint32_t tables_windows(const struct tables *tables, struct trace_window to[TABLES_MAX_WINDOWS]);
 
 /* A table as the trace writer reads it. */
 struct live_table {

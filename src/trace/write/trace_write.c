@@ -52,20 +52,14 @@ static void complete_events(struct writer *writer)
 
 static void complete_windows(struct writer *writer)
 {
-	struct live_table windows = tables_section(writer->tables, TRACE_WINDOWS);
-	const struct hmb_ledger *ledger = writer->live.ledger;
+	const uint32_t nr = tables_windows(writer->tables, writer->windows);
 
-	if (windows.nr)
-		memcpy(writer->windows, windows.entries, windows.nr * sizeof(*writer->windows));
-	for (unsigned i = 0; i < windows.nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		struct trace_window *window = &writer->windows[i];
-		const uint32_t k = window->kind;
 
-		if (!window->number || k >= ledger->nr_kinds)
+		if (!window->number)
 			continue;
-		window->floor = ledger->floor[k];
-		window->stored = writer->live.stored[k];
-		window->taken = ledger->taken[k];
+		window->stored = writer->live.stored[window->kind];
 		if (window->taken < window->stored)
 			window->taken = window->stored;
 	}

@@ -329,9 +329,11 @@ static const char all_as_json[] =
 	"'branches': 0, 'unknown': 0, 'no_stack': 0}, 'stitched_stacks': 14, "
 	"'folded_contexts': 15, 'late': 11, 'malformed': 19, 'lost_records': 12, "
 	"'unobserved': 20}, 'reductions': [{'time_ns': 2001000, 'event': 'cpu-clock', 'window': 0, "
+	"'history': false, "
 	"'cause': "
 	"'memory', 'floor': 1, 'period': 194162, 'bins': 1}, {'time_ns': 3001000, 'event': "
-	"'cpu-clock', 'window': 0, 'cause': 'overhead', 'floor': 2, 'period': 388324, 'bins': 1}], "
+	"'cpu-clock', 'window': 0, 'history': false, 'cause': 'overhead', 'floor': 2, 'period': "
+	"388324, 'bins': 1}], "
 	"'threads': [{'pid': 100, 'tid': 100, 'comm': 'sh', 'stored': 14, 'weight': 2329944, "
 	"'exact': null, 'start_ns': 0, 'end_ns': null}, {'pid': 100, 'tid': 101, 'comm': 'app', "
 	"'stored': 2, 'weight': 776648, 'exact': 3000000, 'start_ns': 0, 'end_ns': null}, "
@@ -344,7 +346,7 @@ static const char all_as_json[] =
 	"'weight': 776648, 'exact': null}, {'comm': 'sh', 'tasks': 1, 'stored': 14, 'weight': "
 	"2329944, 'exact': 50000000}, {'comm': 'gone', 'tasks': 0, 'stored': 0, 'weight': 0, "
 	"'exact': null}], 'dropped_actions': 0, 'actions': [], 'conditions': [], 'gaps': [], "
-	"'windows': []"
+	"'windows': [], 'history': null"
 	"}";
 
 static void json_tells_all(void **state)
