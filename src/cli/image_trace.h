@@ -4,6 +4,7 @@
 
 #include "trace/live/tables.h"
 #include "trace/live/shm_image.h"
+#include <limits.h>
 #include <stdbool.h>
 
 /*
@@ -42,6 +43,11 @@ int snapshot_write(const struct image_command *command);
  */
 struct tables *snapshot_take(const char *path);
 int snapshot_store(struct tables *tables, const char *output);
+/*
+ * Finds the first name that is free, NAME-COUNT.atr beside the trace NAME.atr, with a count above
+ * *nr, which becomes that count. False: there is none.
+ */
+bool snapshot_name_beside(const char *trace_path, unsigned *nr, char path[PATH_MAX]);
 /*
  * Chooses snapshot.atr as the output. Returns false after reporting that the recorder itself will
  * write that file.

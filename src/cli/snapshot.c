@@ -6,10 +6,13 @@
 #include "cli/say.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_SNAPSHOT "snapshot.atr"
+#define MAX_SNAPSHOTS    100000
 
 static void say_why_not(const char *path, int errnum)
 {
@@ -69,6 +72,23 @@ int snapshot_write(const struct image_command *command)
 
 	tables_free(tables);
 	return status;
+}
+
+bool snapshot_name_beside(const char *trace_path, unsigned *nr, char path[PATH_MAX])
+{
+	static const char suffix[] = ".atr";
+	size_t size = strlen(trace_path);
+
+	if (size > strlen(suffix) && !strcmp(trace_path + size - strlen(suffix), suffix))
+		size -= strlen(suffix);
+	while (++*nr < MAX_SNAPSHOTS) {
+		if (snprintf(path, PATH_MAX, "%.*s-%u%s", (int)size, trace_path, *nr, suffix) >=
+		    PATH_MAX)
+			return false;
+		if (access(path, F_OK) && errno == ENOENT)
+			return true;
+	}
+	return false;
 }
 
 bool snapshot_settle_output(struct image_command *command)

@@ -41,7 +41,7 @@ static unsigned look_for(const struct image_list *list, const struct wanted *wan
 	return nr;
 }
 
-static pid_t read_pid(const char *whom)
+pid_t whom_pid(const char *whom)
 {
 	char *end;
 	long pid = strtol(whom, &end, 10);
@@ -56,7 +56,7 @@ static void say_none(const char *whom, unsigned nr)
 		say("cannot tell which recorder is meant: %u are at work; name one by its trace or "
 		    "its PID",
 		    nr);
-	else if (whom && read_pid(whom))
+	else if (whom && whom_pid(whom))
 		say("no recorder of yours is or records process %s here, or it found no room in "
 		    "/dev/shm; name the trace that it will write",
 		    whom);
@@ -113,17 +113,35 @@ static unsigned look_for_trace(const struct image_list *list, const char *whom,
 	return !nr && !whom ? look_for(list, &(struct wanted){0}, found) : nr;
 }
 
+/* Returns how many recorders are meant, and one of them. */
+static unsigned look_for_whom(struct image_list *list, const char *whom,
+                              const struct image_entry **found)
+{
+	const pid_t pid = whom ? whom_pid(whom) : 0;
+
+	image_list_make_all(list);
+	return pid ? look_for_pid(list, pid, found) : look_for_trace(list, whom, found);
+}
+
+bool whom_is_recorded(const char *whom)
+{
+	const struct image_entry *found = NULL;
+	struct image_list list = {0};
+	const bool is_recorded = look_for_whom(&list, whom, &found) == 1;
+
+	image_list_free(&list);
+	return is_recorded;
+}
+
 int whom_find(struct whom *recorder, const char *whom)
 {
-	const pid_t pid = whom ? read_pid(whom) : 0;
 	const struct image_entry *found = NULL;
 	struct image_list list = {0};
 	int err = -ENOENT;
 	unsigned nr;
 
 	*recorder = (struct whom){0};
-	image_list_make_all(&list);
-	nr = pid ? look_for_pid(&list, pid, &found) : look_for_trace(&list, whom, &found);
+	nr = look_for_whom(&list, whom, &found);
 	if (nr == 1)
 		err = take(recorder, found);
 	else

@@ -2,6 +2,7 @@
 #ifndef CLI_CTL_WHOM_H
 #define CLI_CTL_WHOM_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct whom {
@@ -16,6 +17,10 @@ struct whom {
  * that there is none, or several.
  */
 int whom_find(struct whom *recorder, const char *whom);
+/* Whether there is exactly one; reports nothing. */
+bool whom_is_recorded(const char *whom);
+/* The PID that is meant; 0: it is no number. */
+pid_t whom_pid(const char *whom);
 void whom_free(struct whom *recorder);
 
 #endif

@@ -2,6 +2,7 @@
  * adaptrace top: the functions of a recording at work.
  */
 #include "cli/commands.h"
+#include "cli/ctl/whom.h"
 #include "cli/foreign_options.h"
 #include "cli/open_trace.h"
 #include "cli/plain_text.h"
@@ -10,14 +11,18 @@
 #include "cli/terminal.h"
 #include "cli/live/interval.h"
 #include "cli/live/lease.h"
+#include "cli/live/orders.h"
+#include "cli/live/own_recorder.h"
 #include "cli/live/watched.h"
 #include "output/report/report_top.h"
 #include "output/screen/screen.h"
 #include "output/views/report_rows.h"
+#include "trace/format.h"
 #include "trace/selection.h"
 
 #include <argp.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -31,11 +36,14 @@ enum { OPT_ONCE = OPT_OTHERS, OPT_INTERVAL, OPT_NO_WINDOW };
 
 struct top {
 	const char *whom;
+	char **command; /* to be recorded; NULL: none */
 	bool once, no_window;
 	uint64_t interval; /* ns */
 	struct row_options rows;
 	struct watched watched;
 	struct lease lease;
+	struct orders orders;
+	struct own_recorder own;
 	struct selection selection;
 };
 
@@ -219,8 +227,40 @@ static bool recording_name(void *arg, const struct profile *profile, bool patien
 	return watched_name(&top->watched, profile, patient);
 }
 
+static void recording_add_names(void *arg, const struct profile *profile)
+{
+	struct top *top = arg;
+
+	watched_add_names(&top->watched, profile);
+}
+
+static void recording_give(void *arg, enum top_command command, const char *text,
+                           char answer[TOP_ANSWER])
+{
+	struct top *top = arg;
+
+	orders_give(&top->orders, command, text, answer);
+}
+
+static bool recording_hear(void *arg, char answer[TOP_ANSWER])
+{
+	struct top *top = arg;
+
+	return orders_hear(&top->orders, answer);
+}
+
+static bool recording_paused(void *arg)
+{
+	struct top *top = arg;
+
+	return orders_paused(&top->orders);
+}
+
+/* Returns 0, 1 after reporting an error, or the number of the signal that ended it, as a negative
+ * number. */
 static int show_screen(struct top *top)
 {
+	const bool live = top->watched.image_file;
 	const struct top_recording recording = {
 		.update = recording_update,
 		.choose = recording_choose,
@@ -228,6 +268,10 @@ static int show_screen(struct top *top)
 		.trace = recording_trace,
 		.state = recording_state,
 		.name = recording_name,
+		.add_names = recording_add_names,
+		.give = live ? recording_give : NULL,
+		.hear = live ? recording_hear : NULL,
+		.paused = live ? recording_paused : NULL,
 		.arg = top,
 		.path = top->watched.path,
 		.event = top->rows.report.query.event,
@@ -236,22 +280,65 @@ static int show_screen(struct top *top)
 	};
 	int err = 0;
 
-	if (top->watched.image_file && !top->no_window)
+	top->orders = (struct orders){
+		.image_file = top->watched.image_file,
+		.trace_path = top->watched.path,
+		.snapshots = top->own.folder ? DEFAULT_TRACE : top->watched.path,
+	};
+	if (live && !top->no_window)
 		err = lease_init(&top->lease, top->watched.image_file);
 	if (!err)
 		err = screen_run(&recording);
 	lease_fini(&top->lease);
+	orders_fini(&top->orders);
+	if (err > 0)
+		return -err;
 	if (err == -ENOTTY)
 		say("cannot show this on a terminal of the type '%s'; --once prints one table",
 		    getenv("TERM") ? getenv("TERM") : "");
 	else if (err == -ENOSYS)
 		say("cannot show a screen: built without ncurses; --once prints one table");
-	else if (err)
+	else if (err < 0)
 		say("cannot show the recording of '%s': %s", top->watched.path, strerror(-err));
 	return err ? 1 : 0;
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
+
+static bool is_trace(const char *path)
+{
+	char magic[sizeof(TRACE_MAGIC)] = "";
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(magic, 1, sizeof(magic), file) == sizeof(magic) &&
+	          !memcmp(magic, TRACE_MAGIC, sizeof(magic));
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
+/* A trace that its recorder will write need not be there yet. */
+static bool names_recording(const char *arg)
+{
+	static const char suffix[] = ".atr";
+	const size_t size = strlen(arg);
+
+	return whom_pid(arg) || is_trace(arg) || whom_is_recorded(arg) ||
+	       (size > strlen(suffix) && !strcmp(arg + size - strlen(suffix), suffix));
+}
+
+/* A command has all the words that follow. */
+static void take_argument(struct top *top, char *arg, struct argp_state *state)
+{
+	const bool quoted = state->quoted && state->next > state->quoted;
+
+	if (top->whom || (!quoted && names_recording(arg))) {
+		open_trace_take(&top->whom, arg);
+		return;
+	}
+	top->command = state->argv + state->next - 1;
+	state->next = state->argc;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -268,7 +355,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		top->no_window = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		open_trace_take(&top->whom, arg);
+		take_argument(top, arg, state);
 		return 0;
 	default:
 		return row_options_parse(&top->rows, key, arg);
@@ -317,29 +404,73 @@ static void check(const struct top *top)
 {
 	if (top->rows.json && !top->once)
 		say_usage("--json goes with --once");
+	if (top->command && top->once)
+		say_usage("--once looks at what is recorded already; record the command first");
 	if (!top->once && (!isatty(STDIN_FILENO) || !terminal_obeys(STDOUT_FILENO)))
 		say_usage("top needs a terminal; --once prints one table");
+}
+
+/* --- a recorder of its own -------------------------------------------------------------------- */
+
+static bool needs_recorder(const struct top *top)
+{
+	return top->command ||
+	       (!top->once && top->whom && whom_pid(top->whom) && !whom_is_recorded(top->whom));
+}
+
+static int open_and_show(struct top *top, const char *whom)
+{
+	int status;
+
+	if (!watched_open(&top->watched, whom))
+		return 1;
+	status = show(top);
+	watched_close(&top->watched);
+	return status;
+}
+
+/* One that has ended already may have left a trace. */
+static int record_and_show(struct top *top)
+{
+	const struct own_request request = {
+		.command = top->command, .pid = top->whom, .event = top->rows.event};
+	int status = 1;
+
+	if (!own_recorder_start(&top->own, &request))
+		return 1;
+	if (own_recorder_await(&top->own) || !access(top->own.trace, R_OK))
+		status = open_and_show(top, top->own.trace);
+	own_recorder_end(&top->own, status < 0 ? -status : 0);
+	return status;
+}
+
+/* Ends the program as the signal would have, had the screen not been there. */
+static void end_by(int number)
+{
+	signal(number, SIG_DFL);
+	raise(number);
 }
 
 int cmd_top(int argc, char **argv)
 {
 	const struct argp argp = {
-		options, parse_option, "[WHOM]",
+		options, parse_option, "[WHOM]\nCOMMAND [ARG...]",
 		"Shows the functions of a recording that is still running, without disturbing "
 		"it.\v"
-		"WHOM is the PID of a recorder or of what it records, or the trace that it will "
-		"write; or a trace that is complete. If it is not given it is adaptrace.atr, or "
-		"else the only recorder of yours that is at work."};
+		"WHOM is the PID of a recorder or of what it records, or of a process that is then "
+		"recorded; the trace that a recorder will write; or a trace that is complete. A "
+		"command is recorded; what it prints is shown at the end. If neither is given it "
+		"is adaptrace.atr, or else the only recorder of yours that is at work."};
 	struct top top = {.interval = SECOND, .lease.fd = -1};
 	int status;
 
 	row_options_init(&top.rows);
-	if (foreign_options_parse(&argp, argc, argv, 2, 0, &top))
+	if (foreign_options_parse(&argp, argc, argv, 2, ARGP_IN_ORDER, &top))
 		return 2;
 	check(&top);
-	if (!watched_open(&top.watched, top.whom))
-		return 1;
-	status = show(&top);
-	watched_close(&top.watched);
+	status = needs_recorder(&top) ? record_and_show(&top) : open_and_show(&top, top.whom);
+	own_recorder_free(&top.own);
+	if (status < 0)
+		end_by(-status);
 	return status;
 }

@@ -120,6 +120,12 @@ bool watched_name(struct watched *watched, const struct profile *profile, bool p
 	return watched_look_up(watched, patient);
 }
 
+void watched_add_names(struct watched *watched, const struct profile *profile)
+{
+	if (watched->live)
+		add_nameless(watched->naming, &profile->names);
+}
+
 void watched_add_nameless(struct watched *watched, uint64_t frame)
 {
 	if (watched->live)

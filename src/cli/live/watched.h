@@ -36,6 +36,9 @@ const struct trace *watched_trace(const struct watched *watched);
  */
 bool watched_name(struct watched *watched, const struct profile *profile, bool patient);
 
+/* Adds these to what the next of these functions looks up. */
+void watched_add_names(struct watched *watched, const struct profile *profile);
+
 /* The same for single functions: adds one, and looks up all that were added. */
 void watched_add_nameless(struct watched *watched, uint64_t frame);
 bool watched_look_up(struct watched *watched, bool patient);

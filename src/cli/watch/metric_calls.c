@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "cli/live/watched.h"
+#include "output/views/mpi_time.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -130,13 +131,6 @@ static void see_row(struct metrics *metrics, const struct trace_call_sum *sum,
 	}
 }
 
-static bool is_mpi(const struct metrics *metrics, uint32_t region)
-{
-	const struct trace_region *entry = trace_region(metrics->trace, region);
-
-	return entry && entry->region_class < TRACE_USER_REGION;
-}
-
 static struct metric_row row_of(const struct metrics *metrics, const struct trace_call_sum *sum)
 {
 	const struct trace_region *region = trace_region(metrics->trace, sum->region);
@@ -162,26 +156,15 @@ static double walk_rows(struct metrics *metrics, const bool *stored)
 		if (calls->from)
 			see_row(metrics, sum, &calls->rows[i], stored);
 		calls->rows[i] = row_of(metrics, sum);
-		mpi += is_mpi(metrics, sum->region) ? (double)sum->time : 0;
+		mpi += region_is_mpi(metrics->trace, sum->region) ? (double)sum->time : 0;
 	}
 	return mpi;
-}
-
-static unsigned count_ranks(const struct trace *trace)
-{
-	const struct trace_process *process;
-	unsigned nr = 0;
-
-	for (uint32_t i = 0; (process = trace_process(trace, i)); i++)
-		nr += process->flags & TRACE_PROCESS_MPI &&
-		      !(process->flags & TRACE_PROCESS_FINALIZED);
-	return nr;
 }
 
 /* A call counts when it ends, so that the share may seem to be more than all. */
 static void set_mpi(struct metrics *metrics, double total)
 {
-	const unsigned ranks = count_ranks(metrics->trace);
+	const unsigned ranks = mpi_ranks_at_work(metrics->trace);
 	double rate;
 
 	if (!metric_history_rate(&metrics->calls.mpi, trace_run(metrics->trace)->end, total,

@@ -16,8 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MAX_SNAPSHOTS 100000
-
 int steering_init(struct steering *steering, const char *trace_path)
 {
 	*steering = (struct steering){.trace_path = shm_image_absolute(trace_path),
@@ -104,25 +102,6 @@ static pid_t fork_child(struct steering *steering, bool writes, const char *whos
 }
 
 /* --- snapshots -------------------------------------------------------------------------------- */
-
-/* Finds the first name that is free: NAME-COUNT.atr beside NAME.atr. */
-static bool name_snapshot(struct steering *steering, char path[PATH_MAX])
-{
-	static const char suffix[] = ".atr";
-	const char *trace = steering->trace_path;
-	size_t size = strlen(trace);
-
-	if (size > strlen(suffix) && !strcmp(trace + size - strlen(suffix), suffix))
-		size -= strlen(suffix);
-	while (++steering->nr_snapshots < MAX_SNAPSHOTS) {
-		if (snprintf(path, PATH_MAX, "%.*s-%u%s", (int)size, trace, steering->nr_snapshots,
-		             suffix) >= PATH_MAX)
-			return false;
-		if (access(path, F_OK) && errno == ENOENT)
-			return true;
-	}
-	return false;
-}
 
 /* Tells the parent that the copy is there, whatever it is, by closing the pipe. */
 static _Noreturn void write_snapshot(const char *trace_path, const char *path, int copied)
@@ -244,7 +223,8 @@ void steering_fire(struct steering *steering, const struct condition *condition,
 {
 	char file[PATH_MAX] = "";
 
-	if (condition_has_action(condition, ACTION_SNAPSHOT) && !name_snapshot(steering, file)) {
+	if (condition_has_action(condition, ACTION_SNAPSHOT) &&
+	    !snapshot_name_beside(steering->trace_path, &steering->nr_snapshots, file)) {
 		say("%s: there is no name for a snapshot beside '%s'", condition->text,
 		    steering->trace_path);
 		*file = '\0';

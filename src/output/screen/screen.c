@@ -13,41 +13,47 @@ int screen_run(const struct top_recording *recording)
 #else
 
 #include "base/clock.h"
-#include "output/report/report.h"
+#include "output/screen/text_view.h"
 #include "output/screen/top_lines.h"
 #include "output/text/text.h"
-#include "output/views/report_rows.h"
 
 #include <curses.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_LINES  3 /* above the rows */
-#define FOOT_LINES  2 /* below them */
-#define MAX_FILTER  64
-#define MAX_OF_VIEW 50000 /* samples that stand for the whole run in views */
-#define ESCAPE      27
-#define MOST_ENDS   100
+#define HEAD_LINES 3 /* above the rows */
+#define FOOT_LINES 3 /* below them */
+#define MAX_TYPED  128
+#define ESCAPE     27
+#define CTRL_L     12
+#define MOST_ENDS  100
+#define QUICK_NS   ((uint64_t)100000000)   /* from look to look before there is a picture */
+#define ANSWER_NS  ((uint64_t)10000000000) /* that an answer of the recorder stays */
 
-/* A report that is shown instead of the rows. */
-struct text_view {
-	char *text, **lines; /* NULL: none */
-	size_t nr, first;
-};
+/* A line that is being typed. */
+enum typing { TYPING_NOTHING, TYPING_FILTER, TYPING_MARK, TYPING_EVENT };
 
 struct screen {
 	const struct top_recording *recording;
 	struct top_model model;
 	int err; /* of the last tick */
-	bool frozen, typing;
-	char filter[MAX_FILTER];
+	bool frozen;
+	enum typing typing;
+	char typed[MAX_TYPED], filter[MAX_TYPED];
+	char event[MAX_TYPED];    /* that is shown as soon as the recording has it */
 	uint32_t selected, first; /* among the rows that pass the filter */
 	struct text_view view;
 	const char *message;
+	char answer[TOP_ANSWER]; /* of the recorder */
+	uint64_t answer_until;
 	uint64_t next_tick;
 };
+
+/* The signal that ends the screen; a handler can tell it in no other way. */
+static volatile sig_atomic_t ended_by;
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
@@ -186,25 +192,39 @@ static void draw_rows(struct screen *screen)
 	}
 }
 
-static const char *what_is_wrong(const struct screen *screen)
+static const char *state_of(const struct screen *screen)
 {
-	if (screen->message)
-		return screen->message;
-	if (screen->frozen)
-		return " frozen; SPACE goes on";
-	switch (screen->recording->state(screen->recording->arg)) {
+	const struct top_recording *recording = screen->recording;
+
+	switch (recording->state(recording->arg)) {
 	case LIVE_ENDED:
-		return " the recording has ended; this is its last picture";
+		return recording->give ? " the recording has ended; this is its last picture" : "";
 	case LIVE_KILLED:
 		return " the recorder was killed; adaptrace recover saves what it had";
 	default:
-		break;
+		return recording->paused && recording->paused(recording->arg)
+		               ? " paused; p lets it go on"
+		               : "";
 	}
+}
+
+static const char *message_of(const struct screen *screen)
+{
+	const char *state = state_of(screen);
+
+	if (screen->message)
+		return screen->message;
+	if (*screen->answer && clock_ns(CLOCK_MONOTONIC) < screen->answer_until)
+		return screen->answer;
+	if (screen->frozen)
+		return " frozen; SPACE goes on";
+	if (*state)
+		return state;
 	switch (screen->err) {
 	case -EAGAIN:
 		return " the recorder has not begun to sample yet";
 	case -ENODATA:
-		return " no samples have arrived since";
+		return " nothing was sampled since: it uses no CPU, or far less than one sample";
 	case 0:
 		return "";
 	default:
@@ -212,65 +232,65 @@ static const char *what_is_wrong(const struct screen *screen)
 	}
 }
 
-static const char keys[] = " f functions  t threads  g tree  c calls  r ranks  s sort  / filter  "
-			   "ENTER callers  a code  "
-			   "e event  SPACE freeze  ? help  q quit";
-static const char short_keys[] =
-	" f t g c r views  s sort  / filter  ENTER callers  SPACE freeze  ? help  q quit";
+/* Prints the names of all events. */
+static void put_events(const struct screen *screen, FILE *to)
+{
+	const struct trace *trace = screen->recording->trace(screen->recording->arg);
+	const struct trace_event *event;
 
-#define WIDE_FOOT (int)sizeof(keys)
+	for (uint32_t i = 0; (event = trace_event_of_run(trace, i)); i++)
+		fprintf(to, "%s%s", i ? ", " : "", trace_string(trace, event->name));
+}
+
+static void put_typed(const struct screen *screen, FILE *to)
+{
+	switch (screen->typing) {
+	case TYPING_MARK:
+		fprintf(to, " mark: %s_", screen->typed);
+		return;
+	case TYPING_EVENT:
+		fputs(" event (", to);
+		put_events(screen, to);
+		fprintf(to, "; ENTER the next one): %s_", screen->typed);
+		return;
+	default:
+		fprintf(to, " filter: %s_", screen->typed);
+	}
+}
+
+static void draw_message(const struct screen *screen, int y)
+{
+	struct line line;
+
+	if (!line_begin(&line))
+		return;
+	if (screen->typing)
+		put_typed(screen, line.to);
+	else if (*screen->filter && !*message_of(screen))
+		fprintf(line.to, " filter: %s", screen->filter);
+	else
+		fputs(message_of(screen), line.to);
+	fclose(line.to);
+	draw_text(screen, y, A_NORMAL, line.text ? line.text : "");
+	free(line.text);
+}
+
+static const char views[] = " f functions  t threads  r ranks  c calls  g tree   s sort  / filter  "
+			    "ENTER callers  a annotate  SPACE freeze";
+static const char short_views[] =
+	" f functions  t threads  r ranks  c calls  g tree  s sort  / filter  ENTER callers";
+static const char steering[] =
+	" p pause target  d detail 5 s  e event  m mark  w snapshot  ? help  q quit";
+static const char nobody[] = " e event  ? help  q quit";
 
 static void draw_foot(const struct screen *screen)
 {
-	char text[MAX_FILTER + 64];
-
-	if (screen->typing || *screen->filter)
-		snprintf(text, sizeof(text), " filter: %s%s", screen->filter,
-		         screen->typing ? "_" : "");
-	else
-		snprintf(text, sizeof(text), "%s", what_is_wrong(screen));
-	draw_text(screen, LINES - 2, A_NORMAL, text);
-	draw_text(screen, LINES - 1, A_REVERSE, COLS < WIDE_FOOT ? short_keys : keys);
+	draw_message(screen, LINES - 3);
+	draw_text(screen, LINES - 2, A_REVERSE, COLS < (int)sizeof(views) ? short_views : views);
+	draw_text(screen, LINES - 1, A_REVERSE, screen->recording->give ? steering : nobody);
 }
 
 /* --- views ------------------------------------------------------------------------------------ */
-
-static void close_view(struct screen *screen)
-{
-	free(screen->view.text);
-	free(screen->view.lines);
-	screen->view = (struct text_view){0};
-}
-
-static bool split_lines(struct text_view *view)
-{
-	char *at = view->text, *end;
-	size_t nr = 1;
-
-	for (const char *c = at; *c; c++)
-		nr += *c == '\n';
-	view->lines = calloc(nr, sizeof(*view->lines));
-	if (!view->lines)
-		return false;
-	for (; *at; at = end + 1) {
-		end = at + strcspn(at, "\n");
-		view->lines[view->nr++] = at;
-		if (!*end)
-			break;
-		*end = '\0';
-	}
-	return view->nr;
-}
-
-static void open_text(struct screen *screen, char *text, const char *nothing)
-{
-	close_view(screen);
-	screen->view.text = text;
-	if (text && *text && split_lines(&screen->view))
-		return;
-	close_view(screen);
-	screen->message = nothing;
-}
 
 static void draw_view(const struct screen *screen)
 {
@@ -284,141 +304,111 @@ static void draw_view(const struct screen *screen)
 	draw_text(screen, LINES - 1, A_REVERSE, " arrows and page keys scroll  q back");
 }
 
-static struct report_options view_options(const struct screen *screen)
+static void open_view(struct screen *screen, enum text_view_kind kind)
 {
-	struct report_options options = {
-		.query = {.event = screen->model.event,
-	                  .keys = {PROFILE_BY_SYMBOL, PROFILE_BY_MODULE},
-	                  .nr_keys = 2,
-	                  .limit = 200,
-	                  .no_inline = true,
-	                  .sampled_alone = true},
-		.style = {.width = (unsigned)COLS, .no_header = true},
-	};
-
-	return options;
-}
-
-/* Names of callers are not known before somebody looks at them. */
-static void name_functions(const struct screen *screen)
-{
-	const struct report_options options = view_options(screen);
-	const struct top_recording *recording = screen->recording;
-	struct profile_view view;
-	struct profile *profile = report_profile(recording->trace(recording->arg),
-	                                         options.query.event, &options.query, &view);
-
-	if (profile)
-		recording->name(recording->arg, profile, false);
-	profile_free(profile);
-}
-
-typedef int report_fn(FILE *to, const struct trace *trace, const char *name,
-                      const struct report_options *options);
-
-static void open_report(struct screen *screen, const struct report_options *options, report_fn *fn,
-                        const char *nothing)
-{
-	const struct top_recording *recording = screen->recording;
-	struct line line;
-	int err;
-
-	if (!screen->model.until || !line_begin(&line))
-		return;
-	recording->choose(recording->arg, 0, MAX_OF_VIEW);
-	name_functions(screen);
-	err = fn(line.to, recording->trace(recording->arg), recording->path, options);
-	fclose(line.to);
-	if (err) {
-		free(line.text);
-		line.text = NULL;
-	}
-	open_text(screen, line.text, nothing);
-}
-
-static int calls_text(FILE *to, const struct trace *trace, const char *name,
-                      const struct report_options *options)
-{
-	(void)name;
-	return trace_nr(trace, TRACE_INSTRUMENTS) ? report_calls_text(to, trace, options)
-	                                          : -ENODATA;
-}
-
-static void open_tree(struct screen *screen)
-{
-	struct report_options options = view_options(screen);
-
-	options.query.tree = true;
-	open_report(screen, &options, report_text, " no tree can be shown");
-}
-
-static void open_calls(struct screen *screen)
-{
-	const struct report_options options = view_options(screen);
-
-	open_report(screen, &options, calls_text, " no calls are recorded; record --mpi does that");
-}
-
-static void open_ranks(struct screen *screen)
-{
-	const struct report_options options = view_options(screen);
-
-	open_report(screen, &options, report_ranks_text, " the recording has no ranks");
-}
-
-/* Callers, or the code, of the selected function. */
-static void open_function(struct screen *screen, bool code)
-{
+	const bool of_function = kind == TEXT_VIEW_CALLERS || kind == TEXT_VIEW_CODE;
 	const struct top_row *row = row_at(screen, screen->selected);
-	struct report_options options = view_options(screen);
 
-	if (!row || screen->model.by_thread)
+	if (kind != TEXT_VIEW_HELP && !screen->model.until)
 		return;
-	options.query.function = row->name;
-	options.query.annotate = code;
-	options.query.direction = code ? PROFILE_ALL : PROFILE_CALLERS;
-	options.query.nr_keys = code ? 0 : options.query.nr_keys;
-	open_report(screen, &options, report_text,
-	            code ? " its code cannot be shown" : " it has no callers");
+	if (of_function && (!row || screen->model.by_thread))
+		screen->message = " f shows functions, which have callers and code";
+	else
+		screen->message = text_view_open(&screen->view, &screen->model, kind,
+		                                 of_function ? row->name : NULL, (unsigned)COLS);
 }
 
-static void open_help(struct screen *screen)
-{
-	static const char help[] =
-		" adaptrace top\n\n"
-		" f       functions of the last second\n"
-		" t       threads\n"
-		" g       call paths of the whole run, from the roots down\n"
-		" c       calls, where they are recorded\n"
-		" r       ranks of an MPI program\n"
-		" ENTER   callers of the selected function\n"
-		" a       instructions of the selected function\n"
-		" s       sort by the last second, or by the whole run\n"
-		" /       show only what has this text; ENTER ends it, ESC removes it\n"
-		" e       the next event\n"
-		" SPACE   freeze the picture; the recording goes on\n"
-		" q       quit; the recording goes on\n\n"
-		" Error: half the width of the 95 % interval of the share of the last second.\n";
+/* --- what is typed ---------------------------------------------------------------------------- */
 
-	open_text(screen, strdup(help), "");
+static void begin_typing(struct screen *screen, enum typing typing)
+{
+	screen->typing = typing;
+	snprintf(screen->typed, sizeof(screen->typed), "%s",
+	         typing == TYPING_FILTER ? screen->filter : "");
+}
+
+static void give(struct screen *screen, enum top_command command, const char *text)
+{
+	const struct top_recording *recording = screen->recording;
+
+	if (!recording->give)
+		return;
+	recording->give(recording->arg, command, text, screen->answer);
+	screen->answer_until = clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+	screen->next_tick = 0;
+}
+
+static void next_event(struct screen *screen)
+{
+	const struct trace *trace = screen->recording->trace(screen->recording->arg);
+	uint32_t next = screen->model.event + 1;
+
+	if (next >= trace_nr_events(trace))
+		next = 0;
+	top_model_choose(&screen->model, next, screen->model.by_thread);
+	screen->selected = screen->first = 0;
+	screen->next_tick = 0;
+}
+
+/* An event that is not sampled yet is asked for, and shown when it comes. */
+static void choose_event(struct screen *screen, const char *name)
+{
+	const struct trace *trace = screen->recording->trace(screen->recording->arg);
+
+	if (!*name) {
+		next_event(screen);
+		return;
+	}
+	snprintf(screen->event, sizeof(screen->event), "%s", name);
+	if (screen->recording->give)
+		give(screen, TOP_EVENT, name);
+	else if (trace_find_event(trace, name) == TRACE_ALL_EVENTS)
+		screen->message = " the trace has no such event";
+	screen->next_tick = 0;
+}
+
+static void show_chosen_event(struct screen *screen)
+{
+	const struct trace *trace = screen->recording->trace(screen->recording->arg);
+	uint32_t event = *screen->event ? trace_find_event(trace, screen->event) : TRACE_ALL_EVENTS;
+
+	if (event == TRACE_ALL_EVENTS)
+		return;
+	*screen->event = '\0';
+	top_model_choose(&screen->model, event, screen->model.by_thread);
+}
+
+static void end_typing(struct screen *screen)
+{
+	const enum typing typing = screen->typing;
+
+	screen->typing = TYPING_NOTHING;
+	if (typing == TYPING_MARK && *screen->typed)
+		give(screen, TOP_MARK, screen->typed);
+	if (typing == TYPING_EVENT)
+		choose_event(screen, screen->typed);
+}
+
+static void type(struct screen *screen, int key)
+{
+	size_t size = strlen(screen->typed);
+
+	if (key == '\n' || key == KEY_ENTER) {
+		end_typing(screen);
+	} else if (key == ESCAPE) {
+		screen->typing = TYPING_NOTHING;
+		*screen->typed = *screen->filter = '\0';
+	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size) {
+		screen->typed[size - 1] = '\0';
+	} else if (key >= ' ' && key < 127 && size + 1 < sizeof(screen->typed)) {
+		screen->typed[size] = (char)key;
+		screen->typed[size + 1] = '\0';
+	}
+	if (screen->typing == TYPING_FILTER)
+		memcpy(screen->filter, screen->typed, sizeof(screen->filter));
 }
 
 /* --- keys ------------------------------------------------------------------------------------- */
-
-static void type_filter(struct screen *screen, int key)
-{
-	size_t size = strlen(screen->filter);
-
-	if (key == '\n' || key == KEY_ENTER)
-		screen->typing = false;
-	else if (key == ESCAPE) {
-		screen->typing = false;
-		*screen->filter = '\0';
-	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size)
-		screen->filter[size - 1] = '\0';
-	else if (key >= ' ' && key < 127 && size + 1 < sizeof(screen->filter))
-		screen->filter[size] = (char)key;
-}
 
 /* Returns how many lines up (less than 0) or down a key goes. */
 static long scroll_of(int key, long page, long all)
@@ -456,20 +446,10 @@ static void view_key(struct screen *screen, int key)
 	long nr = (long)view->nr - (LINES - 2);
 
 	if (key == 'q' || key == ESCAPE || key == '?' || key == 'h')
-		close_view(screen);
+		text_view_close(view);
 	else
 		view->first = (size_t)moved((long)view->first,
 		                            scroll_of(key, LINES - 2, (long)view->nr), nr);
-}
-
-static void next_event(struct screen *screen)
-{
-	const struct trace *trace = screen->recording->trace(screen->recording->arg);
-	uint32_t next = screen->model.event + 1;
-
-	if (next >= trace_nr_events(trace))
-		next = 0;
-	top_model_choose(&screen->model, next, screen->model.by_thread);
 }
 
 static void show_rows(struct screen *screen, bool by_thread)
@@ -485,23 +465,48 @@ static bool view_opened(struct screen *screen, int key)
 {
 	switch (key) {
 	case 'g':
-		open_tree(screen);
+		open_view(screen, TEXT_VIEW_TREE);
 		return true;
 	case 'c':
-		open_calls(screen);
+		open_view(screen, TEXT_VIEW_CALLS);
 		return true;
 	case 'r':
-		open_ranks(screen);
+		open_view(screen, TEXT_VIEW_RANKS);
 		return true;
 	case '\n':
 	case KEY_ENTER:
+		open_view(screen, TEXT_VIEW_CALLERS);
+		return true;
 	case 'a':
-		open_function(screen, key == 'a');
+		open_view(screen, TEXT_VIEW_CODE);
 		return true;
 	case '?':
 	case 'h':
 	case KEY_F(1):
-		open_help(screen);
+		open_view(screen, TEXT_VIEW_HELP);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Returns whether the key is one of those that steer the recorder. */
+static bool steered(struct screen *screen, int key)
+{
+	if (!screen->recording->give)
+		return false;
+	switch (key) {
+	case 'p':
+		give(screen, TOP_PAUSE, NULL);
+		return true;
+	case 'd':
+		give(screen, TOP_DETAIL, NULL);
+		return true;
+	case 'm':
+		begin_typing(screen, TYPING_MARK);
+		return true;
+	case 'w':
+		give(screen, TOP_SNAPSHOT, NULL);
 		return true;
 	default:
 		return false;
@@ -513,7 +518,7 @@ static void rows_key(struct screen *screen, int key)
 	long nr = nr_rows(screen);
 
 	screen->message = NULL;
-	if (view_opened(screen, key))
+	if (view_opened(screen, key) || steered(screen, key))
 		return;
 	switch (key) {
 	case 'f':
@@ -524,17 +529,16 @@ static void rows_key(struct screen *screen, int key)
 		top_model_sort(&screen->model, !screen->model.by_run);
 		return;
 	case '/':
-		screen->typing = true;
+		begin_typing(screen, TYPING_FILTER);
 		return;
 	case ESCAPE:
-		*screen->filter = '\0';
+		*screen->filter = *screen->answer = '\0';
 		return;
 	case ' ':
 		screen->frozen = !screen->frozen;
 		return;
 	case 'e':
-		next_event(screen);
-		show_rows(screen, screen->model.by_thread);
+		begin_typing(screen, TYPING_EVENT);
 		return;
 	default:
 		screen->selected =
@@ -545,10 +549,10 @@ static void rows_key(struct screen *screen, int key)
 /* Returns false to quit. */
 static bool take_key(struct screen *screen, int key)
 {
-	if (key == KEY_RESIZE)
+	if (key == KEY_RESIZE || key == CTRL_L)
 		clear();
 	else if (screen->typing)
-		type_filter(screen, key);
+		type(screen, key);
 	else if (screen->view.lines)
 		view_key(screen, key);
 	else if (key == 'q' || key == 'Q' || key == KEY_F(10))
@@ -576,15 +580,33 @@ static void draw(struct screen *screen)
 	refresh();
 }
 
+/* How long a picture stays: the first one follows as soon as there is one. */
+static uint64_t pause_of(const struct screen *screen)
+{
+	return screen->model.until ? screen->recording->interval : QUICK_NS;
+}
+
+static void hear(struct screen *screen)
+{
+	const struct top_recording *recording = screen->recording;
+
+	if (recording->hear && recording->hear(recording->arg, screen->answer))
+		screen->answer_until = clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
+}
+
 static void tick(struct screen *screen)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+	hear(screen);
 	if (now < screen->next_tick)
 		return;
-	screen->next_tick = now + screen->recording->interval;
-	if (!screen->frozen && !screen->view.lines)
+	if (!screen->frozen) {
+		show_chosen_event(screen);
 		screen->err = top_model_tick(&screen->model);
+		text_view_refresh(&screen->view, &screen->model, (unsigned)COLS);
+	}
+	screen->next_tick = now + pause_of(screen);
 }
 
 /* ms until the next tick, at least 1. */
@@ -599,7 +621,7 @@ static void loop(struct screen *screen)
 {
 	int nr_ends = 0;
 
-	while (nr_ends < MOST_ENDS) {
+	while (nr_ends < MOST_ENDS && !ended_by) {
 		uint64_t before;
 		int key;
 
@@ -616,6 +638,21 @@ static void loop(struct screen *screen)
 	}
 }
 
+static void note_signal(int number)
+{
+	ended_by = number;
+}
+
+/* Before curses, which leaves signals alone that have a handler. */
+static void take_signals(void)
+{
+	const struct sigaction action = {.sa_handler = note_signal};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
 static void start_curses(void)
 {
 	cbreak();
@@ -627,15 +664,17 @@ static void start_curses(void)
 
 static int run_on(struct screen *screen, FILE *to)
 {
-	SCREEN *terminal = newterm(NULL, to, stdin);
+	SCREEN *terminal;
 
+	take_signals();
+	terminal = newterm(NULL, to, stdin);
 	if (!terminal)
 		return -ENOTTY;
 	start_curses();
 	loop(screen);
 	endwin();
 	delscreen(terminal);
-	return screen->err == -ENOMEM ? screen->err : 0;
+	return screen->err == -ENOMEM ? screen->err : ended_by;
 }
 
 /* Standard output may be a stream that has no descriptor of its own. */
@@ -659,7 +698,7 @@ int screen_run(const struct top_recording *recording)
 		screen->recording = recording;
 		top_model_init(&screen->model, recording);
 		err = run_on(screen, to);
-		close_view(screen);
+		text_view_close(&screen->view);
 		top_model_fini(&screen->model);
 	}
 	if (to)

@@ -5,8 +5,9 @@
 #include "output/screen/top_model.h"
 
 /*
- * Shows the recording until the user quits. 0, -ENOTTY: the terminal cannot show it, -ENOSYS: this
- * program was built without curses, -EBADMSG, -ENOMEM.
+ * Shows the recording until the user quits, and returns 0, or until a signal ends it, and returns
+ * its number, which is SIGINT, SIGTERM or SIGHUP. -ENOTTY: the terminal cannot show it, -ENOSYS:
+ * this program was built without curses, -EBADMSG, -ENOMEM.
  */
 int screen_run(const struct top_recording *recording);
 

@@ -160,6 +160,8 @@ void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
 		text_bytes(text, rss);
 		fprintf(to, "RSS %s · ", text);
 	}
+	if (model->mpi >= 0)
+		fprintf(to, "MPI %.1f %% · ", 100 * model->mpi);
 	fprintf(to, "%llu sample%s   ", (unsigned long long)model->samples, plural(model->samples));
 	if (columns >= 78)
 		put_minute(to, model);

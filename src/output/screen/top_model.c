@@ -1,6 +1,7 @@
 #include "output/screen/top_model.h"
 
 #include "base/array.h"
+#include "output/views/mpi_time.h"
 #include "output/views/report_rows.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 void top_model_init(struct top_model *model, const struct top_recording *recording)
 {
-	*model = (struct top_model){.recording = recording, .event = recording->event};
+	*model = (struct top_model){.recording = recording, .event = recording->event, .mpi = -1};
 }
 
 static void free_rows(struct top_model *model)
@@ -125,14 +126,15 @@ static struct view_query query_of(const struct top_model *model, const struct se
 }
 
 /* A profile of a part, once more if functions have names only now. */
-static struct profile *profile_of(struct top_model *model, const struct view_query *query)
+static struct profile *profile_of(struct top_model *model, const struct view_query *query,
+                                  bool patient)
 {
 	const struct top_recording *recording = model->recording;
 	const struct trace *trace = trace_of(model);
 	struct profile_view view;
 	struct profile *profile = report_profile(trace, query->event, query, &view);
 
-	if (!profile || !recording->name(recording->arg, profile, true))
+	if (!profile || !recording->name(recording->arg, profile, patient))
 		return profile;
 	profile_free(profile);
 	model->run_at = 0; /* its functions have other names now */
@@ -161,7 +163,7 @@ static int sum_up_run(struct top_model *model)
 	if (err)
 		return err;
 	recording->choose(recording->arg, 0, MAX_OF_RUN);
-	profile = profile_of(model, &query);
+	profile = profile_of(model, &query, model->run.total);
 	if (!profile)
 		return -errno;
 	function_shares_fini(&model->run);
@@ -296,28 +298,43 @@ static int make_rows(struct top_model *model, const struct profile *profile)
 
 /* --- ticks ------------------------------------------------------------------------------------ */
 
-static struct profile *part_profile(struct top_model *model, const struct selection *selection)
+static int choose_part(const struct top_model *model, const struct selection *selection)
 {
 	const struct top_recording *recording = model->recording;
-	const struct view_query query = query_of(model, selection);
 	int err = recording->choose_window(recording->arg, model->window);
 
-	if (err) {
-		errno = -err;
-		return NULL;
-	}
 	recording->choose(recording->arg, selection->from, UINT64_MAX);
-	return profile_of(model, &query);
+	return err;
 }
 
-/* The names that the run needs come before the rows, whose names are looked up in it. */
+static struct profile *part_profile(struct top_model *model, const struct selection *selection)
+{
+	const struct view_query query = query_of(model, selection);
+	int err = choose_part(model, selection);
+
+	if (!err)
+		return profile_of(model, &query, true);
+	errno = -err;
+	return NULL;
+}
+
+/* Names of the part and of the run are looked up together, for a row finds its run by its name. */
 static int name_part(struct top_model *model, const struct selection *selection)
 {
-	struct profile *profile = part_profile(model, selection);
-	int err = profile ? 0 : -errno;
+	const struct view_query query = query_of(model, selection);
+	const struct top_recording *recording = model->recording;
+	struct profile *profile;
+	struct profile_view view;
+	int err = choose_part(model, selection);
 
+	if (err)
+		return err;
+	profile = report_profile(trace_of(model), query.event, &query, &view);
+	if (!profile)
+		return -errno;
+	recording->add_names(recording->arg, profile);
 	profile_free(profile);
-	return err ? err : sum_up_run(model);
+	return sum_up_run(model);
 }
 
 /*
@@ -367,6 +384,24 @@ static int take_part(struct top_model *model)
 	return err;
 }
 
+/* A call counts when it ends, so that the share may seem to be more than all. */
+static void take_mpi(struct top_model *model)
+{
+	const struct trace *trace = trace_of(model);
+	const uint64_t end = trace_run(trace)->end, time = mpi_time(trace);
+	const unsigned ranks = mpi_ranks_at_work(trace);
+
+	if (end == model->mpi_at)
+		return;
+	model->mpi = model->mpi_at && ranks && end > model->mpi_at && time >= model->mpi_time
+	                     ? share(time - model->mpi_time, (end - model->mpi_at) * ranks)
+	                     : -1;
+	if (model->mpi > 1)
+		model->mpi = 1;
+	model->mpi_time = time;
+	model->mpi_at = end;
+}
+
 int top_model_tick(struct top_model *model)
 {
 	const struct trace_event *event;
@@ -378,5 +413,6 @@ int top_model_tick(struct top_model *model)
 	if (!event)
 		return -ENODATA;
 	model->of_run = *event;
+	take_mpi(model);
 	return take_part(model);
 }

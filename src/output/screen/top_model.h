@@ -13,6 +13,17 @@
 
 #include <stdio.h>
 
+#define TOP_ANSWER 320
+
+/* Commands to the recorder. */
+enum top_command {
+	TOP_PAUSE, /* the program, or let it go on */
+	TOP_DETAIL,
+	TOP_EVENT, /* text: an event that is to be sampled as well */
+	TOP_MARK,  /* text */
+	TOP_SNAPSHOT,
+};
+
 /* The recording. Functions are called with arg. */
 struct top_recording {
 	int (*update)(void *arg); /* as live_trace_update() */
@@ -25,6 +36,16 @@ struct top_recording {
 	 * new ones.
 	 */
 	bool (*name)(void *arg, const struct profile *profile, bool patient);
+	/* Lets the next look-up have the names that a profile lacks, too. */
+	void (*add_names)(void *arg, const struct profile *profile);
+	/*
+	 * Gives a command, and says what has become of it. hear: says it later, and returns whether
+	 * there is something new. NULL: there is no recorder.
+	 */
+	void (*give)(void *arg, enum top_command command, const char *text,
+	             char answer[TOP_ANSWER]);
+	bool (*hear)(void *arg, char answer[TOP_ANSWER]);
+	bool (*paused)(void *arg); /* the program is, or the recording */
 	void *arg;
 	const char *path;
 	uint32_t event;
@@ -61,6 +82,8 @@ struct top_model {
 	struct trace_event of_run; /* the event as the run has it, at the last tick */
 	uint32_t window;           /* number of the window that shows the tick; 0: the run does */
 	uint64_t window_period;    /* of it */
+	uint64_t mpi_time, mpi_at; /* ns in MPI, and when; 0: unknown */
+	double mpi; /* share of the ranks' time since the tick before; < 0: unknown */
 	struct function_shares run;
 	uint64_t run_at; /* until when it was; 0: never */
 	struct top_tick ticks[TOP_MINUTE];
