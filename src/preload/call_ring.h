@@ -67,7 +67,8 @@
  *
  *     RING_REGION    head word | flags | name, NUL, padded
  *     RING_PARALLEL  head word | address of an OpenMP region: of its outlined function, or of the
- *                    last byte of the call that forks it | module and offset, NUL, padded
+ *                    last byte of the call that forks it | module and offset, NUL, padded. With a
+ *                    number from RING_TEAM_PARTS on: what other threads of its teams do
  *     RING_COMM      head word | id of the communicator in the job | flags | numbers of members,
  *                    of the local group and, above bit 32, of the remote one
  *     RING_MEMBERS   head word | first | two members a word: ranks in the world, or UINT32_MAX
@@ -91,8 +92,10 @@
 #define RING_VERSION         7
 #define RING_VARIABLE        "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE        32
-#define RING_AROUND_SECTION  "adaptrace_around"  /* code that is around the program's */
-#define RING_OPENMP_VARIABLE "ADAPTRACE_OPENMP"  /* is set where OpenMP regions are wanted */
+#define RING_AROUND_SECTION  "adaptrace_around" /* code that is around the program's */
+#define RING_OPENMP_VARIABLE "ADAPTRACE_OPENMP" /* is set where OpenMP regions are wanted: */
+#define RING_OPENMP_REGIONS  "regions"
+#define RING_OPENMP_THREADS  "threads"           /* and what each thread does in them */
 #define RING_UNHEARD         "adaptrace-unheard" /* memfd that a process maps after asking in vain */
 
 #define RING_MAX_THREADS      128
@@ -113,7 +116,9 @@
 #define RING_MAX_REGIONS      (1 << 16)
 #define RING_PARALLELS        (RING_USER_REGIONS + 4096) /* numbers of OpenMP regions begin here */
 #define RING_MAX_PARALLELS    2048
-#define RING_MAX_TEAM_SUMS    4096 /* rows of a process */
+#define RING_TEAM_PARTS       (RING_PARALLELS + RING_MAX_PARALLELS)  /* threads in these regions */
+#define RING_TEAM_WAITS       (RING_TEAM_PARTS + RING_MAX_PARALLELS) /* enum ring_team_wait */
+#define RING_MAX_TEAM_SUMS    4096                                   /* rows of a process */
 #define RING_MAX_COMMS        (1 << 20)
 #define RING_SITE_BITS        13
 #define RING_LARGE_SUMS       4096 /* rows of a thread with a large ring */
@@ -143,6 +148,9 @@ enum ring_record {
 	RING_SITE,
 	RING_ITERATION,
 };
+
+/* Waits of a thread in a parallel region. */
+enum ring_team_wait { RING_WAIT_BARRIER, RING_WAIT_CRITICAL, RING_WAIT_JOIN, NR_RING_TEAM_WAITS };
 
 enum ring_state { RING_FREE, RING_USED, RING_ENDED };
 

@@ -32,7 +32,7 @@ AROUND static void body(void *arg)
 	struct omp_team *team = arg;
 	struct omp_part part;
 
-	omp_part_begin(&part, team);
+	omp_part_begin(&part, team, OWN_FRAME);
 	team->body(team->data);
 	omp_part_end(&part);
 }
@@ -86,16 +86,16 @@ static uintptr_t run_alone(uintptr_t function, uintptr_t data)
 		uintptr_t (*real)(PARAMS_##nr) =                                              \
 			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
 		struct omp_part *part = omp_part;                                             \
-		uint64_t from;                                                                \
+		struct omp_wait waiting;                                                      \
 		uintptr_t result;                                                             \
                                                                                               \
 		if (unlikely(!real))                                                          \
 			return 0;                                                             \
 		if (!part)                                                                    \
 			return real(ARGS_##nr);                                               \
-		from = process_ticks();                                                       \
+		omp_wait_begin(&waiting, OMP_##wait, OWN_FRAME);                              \
 		result = real(ARGS_##nr);                                                     \
-		part->wait += process_ticks() - from;                                         \
+		omp_wait_end(&waiting, part);                                                 \
 		return result;                                                                \
 	}
 

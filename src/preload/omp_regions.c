@@ -10,11 +10,14 @@
 
 __thread struct omp_part *omp_part __attribute__((tls_model("initial-exec")));
 
-bool omp_wanted;
+bool omp_wanted, omp_threads;
 
 bool omp_look_whether_wanted(void)
 {
-	omp_wanted = getenv(RING_OPENMP_VARIABLE) && getenv(RING_VARIABLE);
+	const char *wanted = getenv(RING_OPENMP_VARIABLE);
+
+	omp_wanted = wanted && getenv(RING_VARIABLE);
+	omp_threads = omp_wanted && !strcmp(wanted, RING_OPENMP_THREADS);
 	return omp_wanted;
 }
 
@@ -34,6 +37,7 @@ static struct {
 	struct omp_site places[NR_PLACES];
 	uintptr_t addresses[RING_MAX_PARALLELS]; /* of regions by their number */
 	uint32_t nr_addresses;
+	bool waits; /* are defined */
 } known;
 
 /* Regions that no other one is around of, in all threads. */
@@ -77,6 +81,33 @@ static void name_address(char name[RING_MAX_NAME + 1], uintptr_t address)
 	         address - (uintptr_t)module.dli_fbase);
 }
 
+static bool define_waits(void)
+{
+	static const char *const names[NR_RING_TEAM_WAITS] = {
+		[RING_WAIT_BARRIER] = "OpenMP barrier",
+		[RING_WAIT_CRITICAL] = "OpenMP critical",
+		[RING_WAIT_JOIN] = "OpenMP join",
+	};
+	const uint64_t no_flags = 0;
+
+	for (uint32_t i = 0; i < NR_RING_TEAM_WAITS && !known.waits; i++)
+		if (!process_define_name(RING_REGION, RING_TEAM_WAITS + i, &no_flags, 1, names[i]))
+			return false;
+	known.waits = true;
+	return true;
+}
+
+/* Defines what is recorded of single threads. */
+static bool define_threads(uint32_t i, const char *name)
+{
+	char part[RING_MAX_NAME + 1];
+	const uint64_t address = 0;
+
+	snprintf(part, sizeof(part), "thread of %.200s", name);
+	return define_waits() &&
+	       process_define_name(RING_PARALLEL, RING_TEAM_PARTS + i, &address, 1, part);
+}
+
 /* Returns the number of a region; 0: there is no room. */
 static uint32_t region_of(uintptr_t address)
 {
@@ -90,7 +121,9 @@ static uint32_t region_of(uintptr_t address)
 	if (i < known.nr_addresses)
 		return number;
 	name_address(name, address);
-	if (i == RING_MAX_PARALLELS || !process_define_name(RING_PARALLEL, number, &word, 1, name))
+	if (i == RING_MAX_PARALLELS ||
+	    !process_define_name(RING_PARALLEL, number, &word, 1, name) ||
+	    (omp_threads && !define_threads(i, name)))
 		return 0;
 	known.addresses[known.nr_addresses++] = address;
 	return number;
@@ -154,60 +187,63 @@ void omp_forked(void)
 	memset(&outermost, 0, sizeof(outermost));
 }
 
-/* --- begin and end ---------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
-static void note_begin(struct omp_team *team)
-{
-	team->outermost = !omp_part;
-	if (team->outermost && !__atomic_fetch_add(&outermost.nr, 1, __ATOMIC_ACQ_REL))
-		__atomic_store_n(&outermost.since, team->enter, __ATOMIC_RELAXED);
-}
-
-/* Returns the time for which regions were there, if this was the last one that was. */
-static uint64_t note_end(const struct omp_team *team, uint64_t leave)
-{
-	uint64_t since = __atomic_load_n(&outermost.since, __ATOMIC_RELAXED);
-
-	if (!team->outermost || __atomic_fetch_sub(&outermost.nr, 1, __ATOMIC_ACQ_REL) != 1)
-		return 0;
-	return leave - process_clip(since, leave);
-}
-
-static void team_init(struct omp_team *team, struct thread *thread, struct omp_site *site)
-{
-	team->reductions = 0;
-	team->of = process.shared;
-	team->thread = thread;
-	team->site = site;
-	team->depth = thread->nr_open;
-	team->own_ended = false;
-	team->nr_others = 0;
-	team->rest = (struct omp_done){0};
-	team->enter = process_ticks();
-}
-
-bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
+/* Returns this thread, busy with records, if it may have a call now; or NULL. */
+static struct thread *take_thread(uintptr_t frame)
 {
 	struct thread *thread = &this_thread;
-	struct omp_site *site = NULL;
 
 	thread_look(thread);
 	if (unlikely(thread->inside) && !visit_was_left(thread, frame))
+		return NULL;
+	thread->inside = INSIDE_OWN;
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	if (likely(visit_wanted(thread)))
+		return thread;
+	thread->inside = 0;
+	return NULL;
+}
+
+static void release_thread(struct thread *thread)
+{
+	__atomic_signal_fence(__ATOMIC_ACQ_REL);
+	thread->inside = 0;
+}
+
+static void push_call(struct omp_call *call, struct thread *thread, uint32_t region, uint64_t enter)
+{
+	call->thread = thread;
+	call->of = process.shared;
+	call->region = region;
+	call->depth = thread->nr_open;
+	call->enter = enter;
+	thread_push(thread, region, enter);
+}
+
+static void begin_call(struct omp_call *call, uint32_t region, uint64_t enter, uintptr_t frame)
+{
+	struct thread *thread = take_thread(frame);
+
+	if (!thread)
+		return;
+	push_call(call, thread, region, enter);
+	release_thread(thread);
+}
+
+/*
+ * Takes the thread of a call that ends. A child that was forked inside has other memory, and is
+ * recorded from its next call on.
+ */
+static bool retake_thread(const struct omp_call *call)
+{
+	struct thread *thread = call->thread;
+
+	if (unlikely(call->of != process.shared || thread->inside || !thread->ring))
 		return false;
 	thread->inside = INSIDE_OWN;
 	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	if (visit_wanted(thread)) {
-		site = site_of(thread, address);
-		thread->ring->lost += !site;
-	}
-	if (likely(site)) {
-		team_init(team, thread, site);
-		note_begin(team);
-		thread_push(thread, site->region, team->enter);
-	}
-	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	thread->inside = 0;
-	return site;
+	return true;
 }
 
 /*
@@ -220,6 +256,79 @@ static void pop_to(struct thread *thread, unsigned depth)
 		thread->ring->lost += thread->nr_open > depth + 1;
 		thread_pop(thread);
 	}
+}
+
+/* The times of regions are always read. */
+static void write_call(struct thread *thread, uint32_t region, uint64_t enter, uint64_t leave)
+{
+	thread_begin_record(thread, region, thread_depth(thread), 0);
+	thread->idle = false;
+	thread->weight = 1;
+	enter = process_clip(enter, leave);
+	thread_write(thread,
+	             thread_wants_times(thread, enter, leave) && process_wants(CLASS_OPENMP, false),
+	             enter, leave);
+}
+
+static void pop_call(const struct omp_call *call, uint64_t leave)
+{
+	pop_to(call->thread, call->depth);
+	write_call(call->thread, call->region, call->enter, leave);
+}
+
+static void end_call(const struct omp_call *call, uint64_t leave)
+{
+	if (!retake_thread(call))
+		return;
+	pop_call(call, leave);
+	release_thread(call->thread);
+}
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+static void note_begin(struct omp_team *team)
+{
+	team->outermost = !omp_part;
+	if (team->outermost && !__atomic_fetch_add(&outermost.nr, 1, __ATOMIC_ACQ_REL))
+		__atomic_store_n(&outermost.since, team->call.enter, __ATOMIC_RELAXED);
+}
+
+/* Returns the time for which regions were there, if this was the last one that was. */
+static uint64_t note_end(const struct omp_team *team, uint64_t leave)
+{
+	uint64_t since = __atomic_load_n(&outermost.since, __ATOMIC_RELAXED);
+
+	if (!team->outermost || __atomic_fetch_sub(&outermost.nr, 1, __ATOMIC_ACQ_REL) != 1)
+		return 0;
+	return leave - process_clip(since, leave);
+}
+
+static void team_init(struct omp_team *team, struct omp_site *site)
+{
+	team->reductions = 0;
+	team->site = site;
+	team->own_ended = false;
+	team->nr_others = 0;
+	team->rest = (struct omp_done){0};
+}
+
+bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
+{
+	struct thread *thread = take_thread(frame);
+	struct omp_site *site;
+
+	if (!thread)
+		return false;
+	site = site_of(thread, address);
+	if (likely(site)) {
+		team_init(team, site);
+		push_call(&team->call, thread, site->region, process_ticks());
+		note_begin(team);
+	} else {
+		thread->ring->lost++;
+	}
+	release_thread(thread);
+	return site;
 }
 
 static void add_done(struct omp_done *to, const struct omp_done *done)
@@ -248,11 +357,11 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 {
 	struct ring_team_sum *row = team->site->row;
 	const struct omp_done done = team_done(team);
-	uint64_t time = leave - team->enter, nr = team->nr_others + team->own_ended;
+	uint64_t time = leave - team->call.enter, nr = team->nr_others + team->own_ended;
 
 	row->covered += note_end(team, leave);
 	/* Parts of its threads may have ended before the recorder began anew. */
-	if (process_clip(team->enter, leave) != team->enter)
+	if (process_clip(team->call.enter, leave) != team->call.enter)
 		return;
 	row->ticks += time;
 	row->threads += nr;
@@ -271,32 +380,25 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 /* Nobody is waited for in a team of one thread: the clock was read when its work ended. */
 static uint64_t team_leave(const struct omp_team *team)
 {
-	return team->own_ended && !team->nr_others ? team->enter + team->own.ends : process_ticks();
+	return team->own_ended && !team->nr_others ? team->call.enter + team->own.ends
+	                                           : process_ticks();
 }
 
 void omp_team_end(struct omp_team *team)
 {
-	struct thread *thread = team->thread;
-	uint64_t leave = team_leave(team), enter;
+	uint64_t leave = team_leave(team);
 
-	/* A child that was forked inside has other memory, and is recorded from its next call on.
-	 */
-	if (unlikely(team->of != process.shared || thread->inside || !thread->ring))
+	if (!retake_thread(&team->call))
 		return;
-	thread->inside = INSIDE_OWN;
-	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	pop_to(thread, team->depth);
-	thread_begin_record(thread, team->site->region, thread_depth(thread), 0);
-	thread->idle = false;
-	thread->weight = 1; /* the times of regions are always read */
-	enter = process_clip(team->enter, leave);
-	thread_write(thread,
-	             thread_wants_times(thread, enter, leave) && process_wants(CLASS_OPENMP, false),
-	             enter, leave);
+	if (unlikely(omp_threads) && team->nr_others && team->own_ended)
+		write_call(team->call.thread, RING_TEAM_WAITS + RING_WAIT_JOIN,
+		           team->call.enter + team->own.ends, leave);
+	pop_call(&team->call, leave);
 	add_to_row(team, leave);
-	__atomic_signal_fence(__ATOMIC_ACQ_REL);
-	thread->inside = 0;
+	release_thread(team->call.thread);
 }
+
+/* --- threads of a team ------------------------------------------------------------------------ */
 
 static void raise(uint64_t *most, uint64_t value)
 {
@@ -321,7 +423,7 @@ static void add_to_team(struct omp_team *team, const struct omp_done *done)
 {
 	uint32_t place;
 
-	if (team->thread == &this_thread) {
+	if (team->call.thread == &this_thread) {
 		team->own = *done;
 		team->own_ended = true;
 		return;
@@ -333,18 +435,45 @@ static void add_to_team(struct omp_team *team, const struct omp_done *done)
 		add_to_rest(&team->rest, done);
 }
 
+void omp_part_call(struct omp_part *part, uintptr_t frame)
+{
+	uint32_t region = part->team->site->region - RING_PARALLELS + RING_TEAM_PARTS;
+
+	if (part->team->call.thread != &this_thread)
+		begin_call(&part->call, region, part->begin, frame);
+}
+
 void omp_part_end(struct omp_part *part)
 {
 	uint64_t end = process_ticks();
-	uint64_t work = end - part->begin - part->barrier - part->critical;
+	uint64_t work = end - part->begin - part->waits[OMP_BARRIER] - part->waits[OMP_CRITICAL];
 	const struct omp_done done = {
-		.ends = end - part->team->enter,
+		.ends = end - part->team->call.enter,
 		.work = work,
 		.longest = work,
-		.barrier = part->barrier,
-		.critical = part->critical,
+		.barrier = part->waits[OMP_BARRIER],
+		.critical = part->waits[OMP_CRITICAL],
 	};
 
 	omp_part = part->outer;
+	if (unlikely(part->call.thread != NULL))
+		end_call(&part->call, end);
 	add_to_team(part->team, &done);
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+void omp_wait_call(struct omp_wait *wait, uintptr_t frame)
+{
+	static const uint32_t regions[NR_OMP_WAITS] = {
+		[OMP_BARRIER] = RING_TEAM_WAITS + RING_WAIT_BARRIER,
+		[OMP_CRITICAL] = RING_TEAM_WAITS + RING_WAIT_CRITICAL,
+	};
+
+	begin_call(&wait->call, regions[wait->kind], wait->since, frame);
+}
+
+void omp_wait_call_end(struct omp_wait *wait, uint64_t end)
+{
+	end_call(&wait->call, end);
 }

@@ -33,17 +33,23 @@ struct omp_place {
 	_Alignas(64) struct omp_done done;
 };
 
+/* A call of a thread, from when it begins. */
+struct omp_call {
+	struct thread *thread;         /* NULL: it is not recorded */
+	const struct ring_process *of; /* process.shared at its begin */
+	uint32_t region;
+	unsigned depth; /* calls that were open then */
+	uint64_t enter; /* ticks */
+};
+
 /* Members behind nr_others are only valid as far as threads have written them. */
 struct omp_team {
 	/* GOMP_parallel_reductions() reads a pointer at the start of what it passes to the body. */
 	uintptr_t reductions;
 	void (*body)(void *data);
 	void *data;
-	const struct ring_process *of; /* process.shared at the fork */
-	struct thread *thread;         /* the one that forked */
+	struct omp_call call; /* of the thread that forked */
 	struct omp_site *site;
-	uint64_t enter;
-	unsigned depth; /* calls that were open at the fork */
 	bool outermost;
 	bool own_ended;                  /* the work of the thread that forked */
 	struct omp_done own;             /* of that thread */
@@ -52,11 +58,20 @@ struct omp_team {
 	struct omp_place others[OMP_PLACES];
 };
 
+enum omp_wait_kind { OMP_BARRIER, OMP_CRITICAL, NR_OMP_WAITS };
+
+struct omp_wait {
+	enum omp_wait_kind kind;
+	uint64_t since; /* ticks; 0: it has not begun */
+	struct omp_call call;
+};
+
 /* The work and waits of one thread in a region. */
 struct omp_part {
 	struct omp_team *team;
 	struct omp_part *outer; /* the region that this one is inside of */
-	uint64_t begin, barrier, critical;
+	uint64_t begin, waits[NR_OMP_WAITS];
+	struct omp_call call; /* of a thread that has not forked */
 };
 
 /* The part that this thread is in; NULL: none. */
@@ -64,6 +79,8 @@ extern __thread struct omp_part *omp_part __attribute__((tls_model("initial-exec
 
 /* Tells whether the recorder wants to know of OpenMP. */
 extern bool omp_wanted;
+/* Tells whether it wants the work and waits of each thread as calls, too. */
+extern bool omp_threads;
 /* Finds that out. It is done at the start, but a library may come before. */
 bool omp_look_whether_wanted(void);
 
@@ -75,14 +92,48 @@ bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame);
 /* Ends a region, after all of its threads have ended their work. */
 void omp_team_end(struct omp_team *team);
 
-static inline void omp_part_begin(struct omp_part *part, struct omp_team *team)
+/* Begins the call of a part, if its thread has not forked the team. */
+RARE void omp_part_call(struct omp_part *part, uintptr_t frame);
+
+static inline void omp_part_begin(struct omp_part *part, struct omp_team *team, uintptr_t frame)
 {
-	*part = (struct omp_part){.team = team, .outer = omp_part, .begin = process_ticks()};
+	part->team = team;
+	part->outer = omp_part;
+	part->begin = process_ticks();
+	for (unsigned i = 0; i < NR_OMP_WAITS; i++)
+		part->waits[i] = 0;
+	part->call.thread = NULL;
 	omp_part = part;
+	if (unlikely(omp_threads))
+		omp_part_call(part, frame);
 }
 
 /* Ends the work of this thread: adds its part to the team. */
 void omp_part_end(struct omp_part *part);
+
+/* These begin and end the call of a wait. */
+RARE void omp_wait_call(struct omp_wait *wait, uintptr_t frame);
+RARE void omp_wait_call_end(struct omp_wait *wait, uint64_t end);
+
+static inline void omp_wait_begin(struct omp_wait *wait, enum omp_wait_kind kind, uintptr_t frame)
+{
+	wait->kind = kind;
+	wait->since = process_ticks();
+	wait->call.thread = NULL;
+	if (unlikely(omp_threads))
+		omp_wait_call(wait, frame);
+}
+
+/* Ends a wait of a thread in this part. */
+static inline void omp_wait_end(struct omp_wait *wait, struct omp_part *part)
+{
+	uint64_t end = process_ticks();
+
+	part->waits[wait->kind] += end - wait->since;
+	wait->since = 0;
+	if (unlikely(wait->call.thread != NULL))
+		omp_wait_call_end(wait, end);
+}
 
 /* Must be called in the child of a fork. */
 void omp_forked(void);

@@ -58,7 +58,7 @@ static __thread struct nested {
 	struct omp_team teams[MAX_NESTED];
 	uintptr_t calls[MAX_NESTED]; /* where they were forked */
 	struct omp_part parts[MAX_NESTED];
-	uint64_t waits_since; /* ticks */
+	struct omp_wait wait;
 	unsigned nr_teams, nr_parts;
 } nested __attribute__((tls_model("initial-exec")));
 
@@ -126,7 +126,7 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
 	if (!parallel || !parallel->ptr || nested.nr_parts == MAX_NESTED)
 		return;
 	task->ptr = &nested.parts[nested.nr_parts++];
-	omp_part_begin(task->ptr, parallel->ptr);
+	omp_part_begin(task->ptr, parallel->ptr, OWN_FRAME);
 }
 
 /* --- waits ------------------------------------------------------------------------------------ */
@@ -156,10 +156,9 @@ static void sync_region(int kind, int endpoint, union tool_data *parallel, union
 		if (endpoint == TOOL_BEGIN)
 			end_part(task);
 	} else if (is_barrier(kind) && endpoint == TOOL_BEGIN) {
-		nested.waits_since = process_ticks();
-	} else if (is_barrier(kind) && nested.waits_since) {
-		part->barrier += process_ticks() - nested.waits_since;
-		nested.waits_since = 0;
+		omp_wait_begin(&nested.wait, OMP_BARRIER, OWN_FRAME);
+	} else if (is_barrier(kind) && nested.wait.since) {
+		omp_wait_end(&nested.wait, part);
 	}
 }
 
@@ -171,17 +170,15 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
 	(void)wait;
 	(void)call;
 	if (kind == TOOL_MUTEX_CRITICAL && omp_part)
-		nested.waits_since = process_ticks();
+		omp_wait_begin(&nested.wait, OMP_CRITICAL, OWN_FRAME);
 }
 
 static void mutex_acquired(int kind, uint64_t wait, const void *call)
 {
 	(void)wait;
 	(void)call;
-	if (kind != TOOL_MUTEX_CRITICAL || !omp_part || !nested.waits_since)
-		return;
-	omp_part->critical += process_ticks() - nested.waits_since;
-	nested.waits_since = 0;
+	if (kind == TOOL_MUTEX_CRITICAL && omp_part && nested.wait.since)
+		omp_wait_end(&nested.wait, omp_part);
 }
 
 /* --- the start -------------------------------------------------------------------------------- */

@@ -32,9 +32,10 @@ struct stack_options {
 /* MPI calls, OpenMP regions and user regions. */
 struct calls_options {
 	bool wanted;
-	bool mpi, openmp; /* --mpi, --openmp */
-	bool tuned;       /* an option for calls was given */
-	double share;     /* share of the budget, 0 … 1 */
+	bool mpi;           /* --mpi */
+	const char *openmp; /* --openmp: a word of call_openmp_parse(); NULL: not given */
+	bool tuned;         /* an option for calls was given */
+	double share;       /* share of the budget, 0 … 1 */
 	enum trace_policy policy;
 	uint64_t patience; /* ns */
 	uint32_t keep;     /* iterations of each kind of a loop, at least; 0: all */

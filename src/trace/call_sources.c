@@ -10,6 +10,10 @@ const struct call_source call_sources[NR_CALL_SOURCES] = {
 	{                                                                \
 		word, CALLS_MPI, CLASS_##class, REGION_LEAF, ROLE_##role \
 	}
+#define OPENMP(word, role)                                                   \
+	{                                                                    \
+		word, CALLS_OPENMP, CLASS_OPENMP, REGION_AROUND, ROLE_##role \
+	}
 #define USER(word, type, role)                                           \
 	{                                                                \
 		word, CALLS_USER, CLASS_USER, REGION_##type, ROLE_##role \
@@ -24,7 +28,11 @@ static const struct region_traits traits[NR_TRACE_REGION_CLASSES + 1] = {
 	[TRACE_USER_REGION] = USER("region", AROUND, CODE),
 	[TRACE_MARKER] = USER("marker", MARKER, FUNCTION),
 	[TRACE_VALUE] = USER("value", VALUE, FUNCTION),
-	[TRACE_PARALLEL] = {"parallel", CALLS_OPENMP, CLASS_OPENMP, REGION_AROUND, ROLE_PARALLEL},
+	[TRACE_PARALLEL] = OPENMP("parallel", PARALLEL),
+	[TRACE_TEAM_PART] = OPENMP("team", PARALLEL),
+	[TRACE_TEAM_BARRIER] = OPENMP("barrier", BARRIER),
+	[TRACE_TEAM_CRITICAL] = OPENMP("critical", CRITICAL),
+	[TRACE_TEAM_JOIN] = OPENMP("join", IMPLICIT_BARRIER),
 	[NR_TRACE_REGION_CLASSES] = USER("unknown", LEAF, FUNCTION),
 };
 

@@ -32,6 +32,9 @@ enum region_role {
 	ROLE_FUNCTION = 1,
 	ROLE_CODE = 4,
 	ROLE_PARALLEL = 5,
+	ROLE_CRITICAL = 12,
+	ROLE_BARRIER = 15,
+	ROLE_IMPLICIT_BARRIER = 16,
 	ROLE_COLLECTIVE = 26, /* COLL_OTHER; the name of the region says more */
 	ROLE_FILE_IO = 27,
 	ROLE_POINT_TO_POINT = 28,

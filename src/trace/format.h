@@ -301,7 +301,11 @@ enum trace_region_class {
 	TRACE_USER_REGION, /* what the program itself marks */
 	TRACE_MARKER,
 	TRACE_VALUE,
-	TRACE_PARALLEL, /* a parallel region of OpenMP */
+	TRACE_PARALLEL,      /* a parallel region of OpenMP, of the thread that forks */
+	TRACE_TEAM_PART,     /* work of another thread of its team */
+	TRACE_TEAM_BARRIER,  /* waits of a thread in it */
+	TRACE_TEAM_CRITICAL, /* before a critical section */
+	TRACE_TEAM_JOIN,     /* of the thread that forked, for the end of the others' work */
 	NR_TRACE_REGION_CLASSES
 };
 

@@ -54,6 +54,49 @@ if command -v otf2-print >/dev/null && "$ADAPTRACE" convert --otf2 adaptrace.atr
 	timeout 60 otf2-print -G archive/traces.otf2 | grep 'parallel step regions.c' >regions || fail "no regions"
 	[ "$(grep -ci 'Role: PARALLEL, Paradigm: "*OpenMP' regions)" = 5 ] || fail "roles: $(cat regions)"
 fi
+# The work and waits of each thread, as calls: they are what the sums say.
+threads() { # PROGRAM
+	recorded -m 8M --openmp=threads -F 100 ./$1 20 200000 >truth
+	"$ADAPTRACE" dump --json adaptrace.atr >dump || fail "dump of $1"
+	"$ADAPTRACE" report --openmp --json adaptrace.atr >report || fail "report of $1"
+	check <<'E'
+import collections, json
+report = json.load(open('report'))
+calls = collections.defaultdict(list)
+for call in (c for c in map(json.loads, open('dump')) if 'call' in c):
+    calls[call['class']].append(call)
+assert {name: len(of) for name, of in calls.items()} == \
+    {'parallel': 100, 'team': 100, 'barrier': 80, 'critical': 40, 'join': 100}, calls.keys()
+time = {name: sum(c['end_ns'] - c['time_ns'] for c in of) for name, of in calls.items()}
+near = lambda a, b: abs(a - b) < 1e-3 * b + 20000
+assert near(time['barrier'], report['barrier_wait_ns']), (time, report)
+assert near(time['critical'], report['critical_wait_ns']), (time, report)
+assert near(time['parallel'], report['parallel_ns']), (time, report)
+assert time['join'] <= report['idle_ns'] + 20000, (time, report)
+forking = {c['tid'] for c in calls['parallel']}
+workers = {c['tid'] for c in calls['team']}
+assert len(forking) == len(workers) == 1 and forking != workers, (forking, workers)
+assert {c['call'] for c in calls['team']} == {f'thread of {c["call"]}' for c in calls['parallel']}
+for team, whole in zip(*(sorted(calls[name], key=lambda c: c['time_ns']) for name in ('team', 'parallel'))):
+    assert whole['time_ns'] <= team['time_ns'] <= team['end_ns'] <= whole['end_ns'], (team, whole)
+E
+	command -v otf2-print >/dev/null && rm -rf archive &&
+		"$ADAPTRACE" convert --otf2 adaptrace.atr -o archive 2>/dev/null || return 0
+	timeout 60 otf2-print -Werror archive/traces.otf2 >log 2>&1 || fail "otf2-print $(cat log)"
+	for event in THREAD_FORK:100 THREAD_JOIN:100 THREAD_TEAM_BEGIN:200 THREAD_TEAM_END:200; do
+		[ "$(grep -c "^${event%:*} " log)" = "${event#*:}" ] || fail "events $event of $1"
+	done
+	timeout 60 otf2-print -G archive/traces.otf2 >log
+	for role in PARALLEL:10 BARRIER:1 IMPLICIT_BARRIER:1 CRITICAL:1; do
+		[ "$(grep -c "Role: ${role%:*}, Paradigm: \"*OpenMP" log)" = "${role#*:}" ] || fail "role $role"
+	done
+	grep -q 'COMM_LOCATIONS, Paradigm: "*OpenMP.* 2 Members' log || fail "locations of $1"
+	[ "$(grep -c 'OpenMP team.*COMM_GROUP, Paradigm: "*OpenMP.* 2 Members' log)" = 1 ] || fail "team of $1"
+}
+threads gcc
+"$ADAPTRACE" record --openmp=teams true 2>said && fail "an unknown value"
+one_complaint said "'teams'.*regions or threads" || fail "$(cat said)"
+recorded -m 16M --openmp -F 100 -g none ./gcc 100 >truth
 "$ADAPTRACE" convert --chrome adaptrace.atr -o chrome.json && [ "$(grep -o 'parallel step regions.c:82' chrome.json | wc -l)" -ge 100 ] ||
 	fail "no regions for Chrome"
 # One that looks on is told that the regions are of OpenMP, and not of MPI.
@@ -95,6 +138,7 @@ one_complaint said 'no parallel regions; adaptrace record --openmp' || fail "$(c
 command -v g++ >/dev/null && compare g++ 10 g++ -O2 -g -fopenmp -x c++ "$source"
 if command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o none 2>/dev/null; then
 	compare clang 10 clang -O2 -g -fopenmp -x c "$source"
+	threads clang
 else
 	skip "no clang with libomp: the rest passed"
 fi

@@ -95,8 +95,11 @@ static const struct argp_option argp_options[] = {
 	{"unwinder", OPT_UNWINDER, "ENGINE", 0, "for -g dwarf: rules or libunwind (rules)", 0},
 	{"inherit", OPT_INHERIT, NULL, 0, "sample by inherited events, as without privileges", 0},
 	{"mpi", OPT_MPI, NULL, 0, "record MPI calls and the regions of adaptrace.h, too", 0},
-	{"openmp", OPT_OPENMP, NULL, 0,
-         "record parallel regions of OpenMP, too: time, waits and imbalance", 0},
+	{"openmp", OPT_OPENMP, "WHAT", OPTION_ARG_OPTIONAL,
+         "record parallel regions of OpenMP, too: time, waits and imbalance; with threads also "
+         "when "
+         "each thread works and waits (regions)",
+         0},
 	{"calls", OPT_CALLS, "WHICH", 0,
          "with --mpi: record only on, off, mpi, openmp, regions or a class at first (on)", 0},
 	{"events-share", OPT_SHARE, "PERCENT", 0,
@@ -373,7 +376,10 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 		calls->wanted = calls->mpi = true;
 		return 0;
 	case OPT_OPENMP:
-		calls->wanted = calls->openmp = true;
+		calls->wanted = true;
+		calls->openmp = call_openmp_parse(arg);
+		if (!calls->openmp)
+			wrong("nothing to record of OpenMP", arg, CALL_OPENMP_WAY_OUT);
 		return 0;
 	case OPT_CALLS:
 		if (call_classes_parse(arg, &calls->classes))

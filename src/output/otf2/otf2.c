@@ -192,7 +192,8 @@ static int archive_init(struct archive *archive)
 	if (!archive->depths || !archive->mpi || !archive->source_of_name || !archive->nr_events ||
 	    !archive->nr_calls || otf2_numbers_init(&archive->metrics, archive->nr_regions) ||
 	    otf2_numbers_init(&archive->mpi_windows, nr_comms) ||
-	    otf2_numbers_init(&archive->handles, nr_comms))
+	    otf2_numbers_init(&archive->handles, nr_comms) ||
+	    otf2_teams_init(&archive->teams, archive->trace, archive->spool->nr_threads))
 		return -ENOMEM;
 	return otf2_plan_init(&archive->plan, archive->spool);
 }
@@ -213,6 +214,7 @@ static void archive_fini(struct archive *archive)
 	otf2_numbers_fini(&archive->metrics);
 	otf2_numbers_fini(&archive->mpi_windows);
 	otf2_numbers_fini(&archive->handles);
+	otf2_teams_fini(&archive->teams);
 }
 
 /* Readers take an archive in which nobody does anything for a broken one. */

@@ -25,6 +25,12 @@ struct otf2_calls {
 	uint64_t nr, known; /* known: calls whose callers are known from a sample */
 };
 
+/* Threads that were in parallel regions, their processes, and the sums of their regions. */
+struct otf2_teams {
+	struct otf2_numbers threads, groups;
+	struct map64 sums; /* of trace_openmp(), by thread and region */
+};
+
 struct archive {
 	struct conversion *conversion;
 	const struct trace *trace;
@@ -48,10 +54,11 @@ struct archive {
 	struct map64 context_by_key, moved;       /* by caller and region; by context and path */
 	struct otf2_numbers metrics, mpi_windows; /* of regions; of communicators */
 	struct otf2_numbers handles; /* of files, which stand among the communicators */
-	unsigned nr_counters;        /* that are written, as one class of metrics */
-	size_t properties_size;      /* of names and values */
-	uint32_t properties_left;    /* that found no room */
-	int err;                     /* the first one */
+	struct otf2_teams teams;
+	unsigned nr_counters;     /* that are written, as one class of metrics */
+	size_t properties_size;   /* of names and values */
+	uint32_t properties_left; /* that found no room */
+	int err;                  /* the first one */
 };
 
 /*
@@ -101,8 +108,13 @@ void otf2_write_call_regions(struct archive *archive);
 void otf2_write_metrics(struct archive *archive);
 void otf2_write_comms(struct archive *archive);
 void otf2_write_files(struct archive *archive);
+void otf2_write_teams(struct archive *archive);
 /* Writes the definitions of the counters that were read with samples. */
 void otf2_define_counters(struct archive *archive);
+
+/* Returns 0 or -ENOMEM; call otf2_teams_fini() in either case. */
+int otf2_teams_init(struct otf2_teams *teams, const struct trace *trace, uint32_t nr_threads);
+void otf2_teams_fini(struct otf2_teams *teams);
 
 /* Writes the events of all locations. */
 void otf2_write_events(struct archive *archive);

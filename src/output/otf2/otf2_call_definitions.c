@@ -78,6 +78,9 @@ static OTF2_RegionRole collective_role(const char *name)
 static_assert((int)PARADIGM_USER == OTF2_PARADIGM_USER && (int)PARADIGM_MPI == OTF2_PARADIGM_MPI &&
                       (int)PARADIGM_OPENMP == OTF2_PARADIGM_OPENMP &&
                       (int)ROLE_PARALLEL == OTF2_REGION_ROLE_PARALLEL &&
+                      (int)ROLE_CRITICAL == OTF2_REGION_ROLE_CRITICAL &&
+                      (int)ROLE_BARRIER == OTF2_REGION_ROLE_BARRIER &&
+                      (int)ROLE_IMPLICIT_BARRIER == OTF2_REGION_ROLE_IMPLICIT_BARRIER &&
                       (int)ROLE_FUNCTION == OTF2_REGION_ROLE_FUNCTION &&
                       (int)ROLE_CODE == OTF2_REGION_ROLE_CODE &&
                       (int)ROLE_COLLECTIVE == OTF2_REGION_ROLE_COLL_OTHER &&

@@ -265,6 +265,7 @@ void otf2_write_definitions(struct archive *archive)
 	otf2_write_metrics(archive);
 	if (archive->plan.nr_comms)
 		otf2_write_comms(archive);
+	otf2_write_teams(archive);
 	otf2_write_files(archive);
 	otf2_check(archive, OTF2_Archive_CloseGlobalDefWriter(archive->otf2, archive->definitions));
 }

@@ -190,6 +190,7 @@ static void write_enter(struct location *location, const struct call_moment *mom
 	if (!entered)
 		return;
 	*entered = (struct entered){.context = context, .region = call->region, .mpi = mpi};
+	otf2_team_begun(location, moment->time, call->region);
 	if (archive->conversion->enter_leave)
 		otf2_check(archive, OTF2_EvtWriter_Enter(location->writer, NULL, moment->time,
 		                                         otf2_region(archive, call->region)));
@@ -213,6 +214,7 @@ static void write_leave(struct location *location, const struct call_moment *mom
 		otf2_check(archive,
 		           OTF2_EvtWriter_CallingContextLeave(location->writer, NULL, moment->time,
 		                                              entered->context));
+	otf2_team_done(location, moment->time, entered->region);
 	location->depth--;
 }
 

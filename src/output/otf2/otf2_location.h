@@ -40,6 +40,12 @@ void otf2_write_counters(struct location *location, uint64_t time);
 void otf2_write_begun(struct location *location, uint64_t time, const struct call *call);
 void otf2_write_done(struct location *location, uint64_t time, const struct call *call);
 /*
+ * These write that a thread forks or enters a team, before it enters a region, and the reverse,
+ * after it left. Regions that have no team are passed over.
+ */
+void otf2_team_begun(struct location *location, uint64_t time, uint32_t region);
+void otf2_team_done(struct location *location, uint64_t time, uint32_t region);
+/*
  * Marks a request as active. Returns false where the archive must not mention it: its end is not in
  * the trace, or a request with its number is active already. handle: that of a transfer's file + 1;
  * of other requests 0.

@@ -1,6 +1,7 @@
 #include "record/calls/call_classes.h"
 
 #include "hmb/call.h"
+#include "preload/call_ring.h"
 
 #include <errno.h>
 #include <string.h>
@@ -31,4 +32,11 @@ int call_classes_parse(const char *text, uint32_t *classes)
 			return 0;
 		}
 	return -EINVAL;
+}
+
+const char *call_openmp_parse(const char *text)
+{
+	if (!text || !strcmp(text, RING_OPENMP_REGIONS))
+		return RING_OPENMP_REGIONS;
+	return strcmp(text, RING_OPENMP_THREADS) ? NULL : RING_OPENMP_THREADS;
 }

@@ -12,4 +12,9 @@
 /* Sets a bit for each enum call_class that the text names. Returns 0 or -EINVAL. */
 int call_classes_parse(const char *text, uint32_t *classes);
 
+#define CALL_OPENMP_WAY_OUT "try regions or threads"
+
+/* Returns what --openmp with this value records, a constant; NULL: there is no such value. */
+const char *call_openmp_parse(const char *text);
+
 #endif

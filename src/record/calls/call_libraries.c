@@ -13,7 +13,8 @@ const struct call_library call_libraries[NR_CALL_SOURCES] = {
 	[CALLS_MPI] = {"libadaptrace-mpi.so", "LD_PRELOAD", 0, NR_MPI_CALLS, mpi_calls},
 	[CALLS_USER] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_USER_REGIONS,
                         RING_PARALLELS - RING_USER_REGIONS, .named = TRACE_USER_REGION},
-	[CALLS_OPENMP] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_PARALLELS, RING_MAX_PARALLELS,
+	[CALLS_OPENMP] = {"libadaptrace-mpi.so", "LD_PRELOAD", RING_PARALLELS,
+                          RING_TEAM_WAITS + NR_RING_TEAM_WAITS - RING_PARALLELS,
                           .named = TRACE_PARALLEL},
 };
 

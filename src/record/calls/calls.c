@@ -99,7 +99,7 @@ void calls_close(struct calls *calls)
 }
 
 char **calls_environment(struct calls *calls, char **environment,
-                         const struct call_library *library, const char *path, bool openmp)
+                         const struct call_library *library, const char *path, const char *openmp)
 {
 	calls->socket.openmp = openmp;
 	return calls_socket_environment(&calls->socket, environment, library, path);

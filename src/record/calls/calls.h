@@ -51,12 +51,12 @@ void calls_close(struct calls *calls);
 
 /*
  * Returns the environment for a target: a copy of `environment` that makes the target and all its
- * children load the library at `path` and connect to the recorder, with `openmp` also those
- * that have nothing but OpenMP regions to tell of. It is to be freed and must not
- * outlive `environment`. Returns NULL if there is no memory.
+ * children load the library at `path` and connect to the recorder, with `openmp`, a word of
+ * call_openmp_parse(), also those that have nothing but OpenMP regions to tell of. It is to be
+ * freed and must not outlive `environment`. Returns NULL if there is no memory.
  */
 char **calls_environment(struct calls *calls, char **environment,
-                         const struct call_library *library, const char *path, bool openmp);
+                         const struct call_library *library, const char *path, const char *openmp);
 
 /* Sets where calls are stored from now on. Returns 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);

@@ -258,18 +258,32 @@ static const char *name_in(uint64_t *record, size_t first, size_t nr)
 	return (const char *)&record[first];
 }
 
+static uint32_t class_of(uint32_t number, uint64_t flags)
+{
+	static const uint8_t waits[NR_RING_TEAM_WAITS] = {
+		[RING_WAIT_BARRIER] = TRACE_TEAM_BARRIER,
+		[RING_WAIT_CRITICAL] = TRACE_TEAM_CRITICAL,
+		[RING_WAIT_JOIN] = TRACE_TEAM_JOIN,
+	};
+
+	if (flags & (RING_REGION_MARKER | RING_REGION_VALUE))
+		return flags & RING_REGION_MARKER ? TRACE_MARKER : TRACE_VALUE;
+	if (number - RING_TEAM_WAITS < NR_RING_TEAM_WAITS)
+		return waits[number - RING_TEAM_WAITS];
+	if (number - RING_TEAM_PARTS < RING_MAX_PARALLELS)
+		return TRACE_TEAM_PART;
+	return call_library_of(number)->named;
+}
+
 static bool define_region(struct calls_process *process, uint64_t *record, size_t nr)
 {
-	uint32_t number = ring_head_number(record[0]) - RING_USER_REGIONS, kind;
+	uint32_t number = ring_head_number(record[0]), i = number - RING_USER_REGIONS;
 
-	if (nr < 3 || number >= RING_MAX_REGIONS ||
-	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
+	if (nr < 3 || i >= RING_MAX_REGIONS || !call_library_of(number) ||
+	    !grow(&process->regions, &process->nr_regions, i, NO_ENTRY))
 		return false;
-	kind = record[1] == RING_REGION_MARKER ? TRACE_MARKER
-	       : record[1] == RING_REGION_VALUE
-	               ? TRACE_VALUE
-	               : call_library_of(ring_head_number(record[0]))->named;
-	process->regions[number] = calls_names_region(process->names, name_in(record, 2, nr), kind);
+	process->regions[i] = calls_names_region(process->names, name_in(record, 2, nr),
+	                                         class_of(number, record[1]));
 	return true;
 }
 
@@ -279,11 +293,13 @@ static bool define_parallel(struct calls_process *process, uint64_t *record, siz
 	const char *name = name_in(record, 2, nr);
 
 	number -= RING_USER_REGIONS;
-	if (nr < 3 || i >= RING_MAX_PARALLELS ||
+	if (nr < 3 || i >= 2 * RING_MAX_PARALLELS ||
 	    !grow(&process->regions, &process->nr_regions, number, NO_ENTRY))
 		return false;
-	process->openmp.addresses[i] = record[1];
-	process->regions[number] = calls_names_region(process->names, name, TRACE_PARALLEL);
+	if (i < RING_MAX_PARALLELS)
+		process->openmp.addresses[i] = record[1];
+	process->regions[number] =
+		calls_names_region(process->names, name, class_of(RING_PARALLELS + i, 0));
 	return true;
 }
 

@@ -107,7 +107,8 @@ char **calls_socket_environment(const struct calls_socket *s, char **environment
 	const char *variable = library->variable, *already = find_variable(environment, variable);
 	size_t size = strlen(variable) + sizeof("=:") + strlen(path) +
 	              (already ? strlen(already) : 0) + sizeof(RING_VARIABLE "=:") +
-	              2 * RING_KEY_SIZE + sizeof(RING_OPENMP_VARIABLE "=1");
+	              2 * RING_KEY_SIZE + sizeof(RING_OPENMP_VARIABLE "=") +
+	              (s->openmp ? strlen(s->openmp) : 0);
 	size_t nr = 0, kept = 0;
 	char **variables, *text;
 
@@ -127,7 +128,7 @@ char **calls_socket_environment(const struct calls_socket *s, char **environment
 	text += sprintf(text, RING_VARIABLE "=%s:%s", s->name, s->key) + 1;
 	if (s->openmp) {
 		variables[kept++] = text;
-		sprintf(text, RING_OPENMP_VARIABLE "=1");
+		sprintf(text, RING_OPENMP_VARIABLE "=%s", s->openmp);
 	}
 	variables[kept] = NULL;
 	return variables;

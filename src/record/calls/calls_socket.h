@@ -16,7 +16,8 @@ struct calls_socket {
 	int fd;                       /* readable while a request waits; -1: not open */
 	char name[RING_KEY_SIZE + 1]; /* abstract, without the leading NUL */
 	char key[RING_KEY_SIZE + 1];
-	bool openmp; /* targets are told that OpenMP regions are wanted */
+	/* RING_OPENMP_REGIONS or RING_OPENMP_THREADS, as targets are told; NULL: nothing */
+	const char *openmp;
 };
 
 /* The sender of a request. */

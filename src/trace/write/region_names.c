@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_NAME 1024
+#define MAX_NAME    1024
+#define PART_PREFIX "thread of " /* before the name of the region */
 
 static const struct trace_openmp *sum_at(const struct live_table *sums, size_t i)
 {
@@ -121,6 +122,58 @@ static void name_region(struct trace_region *region, struct trace_names *names, 
 		region->name = name;
 }
 
+static const char *raw_name(const struct tables *tables, const struct trace_region *region)
+{
+	struct live_table strings = tables_section(tables, TRACE_STRINGS);
+
+	return region->name < strings.nr ? (const char *)strings.entries + region->name : "";
+}
+
+/* Returns the region whose threads a region of the class TRACE_TEAM_PART is for, or NULL. */
+static const struct trace_region *find_whole(const struct tables *tables, const char *part,
+                                             const struct trace_region *regions)
+{
+	struct live_table known = tables_section(tables, TRACE_REGIONS);
+	const struct trace_region *entries = known.entries;
+	const char *name = strncmp(part, PART_PREFIX, strlen(PART_PREFIX)) != 0
+	                           ? part
+	                           : part + strlen(PART_PREFIX);
+
+	for (size_t i = 0; i < known.nr; i++)
+		if (entries[i].region_class == TRACE_PARALLEL &&
+		    !strcmp(raw_name(tables, &entries[i]), name))
+			return &regions[i];
+	return NULL;
+}
+
+static void name_part(struct trace_region *part, struct trace_names *names,
+                      const struct trace_region *whole)
+{
+	const char *name = string_of(names, whole->name);
+	char text[MAX_NAME + sizeof(PART_PREFIX)];
+
+	if (!*name)
+		return;
+	snprintf(text, sizeof(text), PART_PREFIX "%s", name);
+	part->name = put_name(names, text) ?: part->name;
+	part->file = whole->file;
+	part->line = whole->line;
+}
+
+static void name_parts(struct trace_region *regions, size_t nr, struct trace_names *names,
+                       const struct tables *tables)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct trace_region *whole =
+			regions[i].region_class == TRACE_TEAM_PART
+				? find_whole(tables, raw_name(tables, &regions[i]), regions)
+				: NULL;
+
+		if (whole)
+			name_part(&regions[i], names, whole);
+	}
+}
+
 int region_names_init(struct trace_region **regions, struct trace_names *names,
                       const struct tables *tables)
 {
@@ -141,5 +194,6 @@ int region_names_init(struct trace_region **regions, struct trace_names *names,
 		if (sum->module && sum->region < known.nr && !region->line)
 			name_region(region, names, frame_of(sum));
 	}
+	name_parts(*regions, known.nr, names, tables);
 	return 0;
 }
