@@ -1,5 +1,6 @@
 #!/bin/sh
 # A program is paused and goes on, whatever happens to the recorder; no sample is in a gap.
+# Waits: for pauses to pass.
 . "$(dirname "$0")/scenario"
 need_sampling
 

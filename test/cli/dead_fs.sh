@@ -1,6 +1,7 @@
 #!/bin/sh
 # Programs on a file system that stopped answering: every command ends, and says whose names are
 # missing. The file system is a real one, whose server is told not to answer.
+# Waits: for file systems that do not answer.
 . "$(dirname "$0")/scenario"
 need_sampling
 [ -w /dev/fuse ] || skip "no FUSE here"

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Modules of adaptrace watch: the shipped ones say what others read, and one that stops reading, crashes
 # or floods is in nobody's way.
+# Waits: for modules to be given up.
 . "$(dirname "$0")/scenario"
 need_sampling
 modules=$here/../../share/modules

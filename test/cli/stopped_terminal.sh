@@ -1,6 +1,7 @@
 #!/bin/sh
 # Standard error that takes nothing, a terminal after Ctrl-S or a pipe or socket that nobody reads,
 # keeps neither samples nor signals from the recorder, which ends all the same.
+# Waits: for a terminal that takes nothing.
 . "$(dirname "$0")/scenario"
 need_sampling
 python3 -c 'import os; os.openpty()' 2>/dev/null || skip "no terminal can be made here"
