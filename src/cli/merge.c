@@ -101,6 +101,13 @@ static void tell(const struct merge_command *command, const struct merge_result 
 		say("the hosts' clocks agree within %s", error);
 	if (result->uncounted)
 		say("what counters counted is left out: not all traces have the same counters");
+	if (result->lost_windows)
+		say("%u window%s left out: a trace has room for so many; their own traces show "
+		    "them",
+		    result->lost_windows, result->lost_windows == 1 ? " was" : "s were");
+	if (result->older)
+		say("%llu sample%s of histories left out: not all histories go back that far",
+		    (unsigned long long)result->older, result->older == 1 ? " was" : "s were");
 	if (result->thinned)
 		say("%llu sample%s left out%s", (unsigned long long)result->thinned,
 		    result->thinned == 1 ? " was" : "s were",

@@ -11,8 +11,7 @@
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Returns the unit in which times of a kind are stored, as a shift. */
-static unsigned time_shift_of(const struct trace *trace, uint32_t kind, enum bin_use use)
+unsigned merge_time_shift(const struct trace *trace, uint32_t kind, enum bin_use use)
 {
 	struct bin_positions positions;
 	unsigned shift = CODE_MAX_TIME_SHIFT;
@@ -34,7 +33,7 @@ static struct merged_event *find_event(struct merge *merge, uint32_t name, uint3
 static void widen_event(struct merged_event *to, const struct merge_input *input, uint32_t number,
                         const struct trace_event *event)
 {
-	unsigned time_shift = time_shift_of(input->trace, number, BIN_SAMPLES);
+	unsigned time_shift = merge_time_shift(input->trace, number, BIN_SAMPLES);
 
 	to->taken += event->taken;
 	to->exact += event->exact;
@@ -99,7 +98,7 @@ static void add_calls(struct merge *merge)
 			to->taken += kind->taken;
 			if (kind->floor < to->floor)
 				to->floor = kind->floor;
-			shift = time_shift_of(input->trace, k, BIN_CALLS);
+			shift = merge_time_shift(input->trace, k, BIN_CALLS);
 			to->time_shift = shift < to->time_shift ? shift : to->time_shift;
 		}
 	}
@@ -279,6 +278,10 @@ static int write_trace(struct merge *merge, const char *path)
 	for (uint32_t i = 0; i < merge->nr_events; i++) {
 		ledger->taken[i] = merge->events[i].taken;
 		ledger->reduced[i] = ledger->taken[i] - hmb_stored(merge->hmb, i);
+	}
+	for (uint32_t k = merge->nr_events; k < ledger->nr_kinds; k++) {
+		ledger->taken[k] = merge->taken[k];
+		ledger->reduced[k] = ledger->taken[k] - hmb_stored(merge->hmb, k);
 	}
 	run->folded_contexts += merge->hmb->truncated;
 	run->used = hmb_used(merge->hmb);

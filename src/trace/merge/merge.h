@@ -29,9 +29,11 @@ struct merge_result {
 	uint64_t bytes;       /* of the file */
 	uint64_t clock_error; /* ns, of the worst host; UINT64_MAX: no messages told, real time did
 	                       */
-	bool uncounted;   /* there were counters, but not the same everywhere: they are left out */
-	bool uneven;      /* an event began with other periods in other traces: weights differ */
-	uint64_t thinned; /* samples left out, because another rank's had a longer period */
+	bool uncounted; /* there were counters, but not the same everywhere: they are left out */
+	bool uneven;    /* an event began with other periods in other traces: weights differ */
+	uint32_t lost_windows; /* left out: there are only so many kinds */
+	uint64_t older;        /* samples of histories left out: not all go back that far */
+	uint64_t thinned;      /* samples left out, because another rank's had a longer period */
 };
 
 /* Returns 0, or -errno: why then says in one line what is wrong and what to do. */

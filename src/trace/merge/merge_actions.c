@@ -26,9 +26,7 @@ static int compare_gaps(const void *a, const void *b)
 	return ORDER(x->from, y->from) ?: ORDER(x->process, y->process) ?: ORDER(x->event, y->event);
 }
 
-/* Returns the new number of the process that an entry is of: the input's first where none is named.
- */
-static uint32_t process_of(const struct merge_input *input, uint32_t process)
+uint32_t merge_process(const struct merge_input *input, uint32_t process)
 {
 	const uint32_t nr = trace_nr(input->trace, TRACE_PROCESSES);
 	const uint32_t old = process && process <= nr ? process - 1 : 0;
@@ -49,7 +47,7 @@ static void put_actions(struct merge *merge, struct trace_action *actions)
 			actions[nr].time = merge_time(merge, input, action->time);
 			actions[nr].action = merge_string(&merge->map, input, action->action);
 			actions[nr].text = merge_string(&merge->map, input, action->text);
-			actions[nr].process = process_of(input, action->process);
+			actions[nr].process = merge_process(input, action->process);
 		}
 	}
 	ARRAY_SORT(actions, nr, compare_actions);
@@ -70,7 +68,7 @@ static void put_conditions(struct merge *merge, struct trace_condition *conditio
 			conditions[nr].time = merge_time(merge, input, condition->time);
 			conditions[nr].text = merge_string(&merge->map, input, condition->text);
 			conditions[nr].file = merge_string(&merge->map, input, condition->file);
-			conditions[nr].process = process_of(input, condition->process);
+			conditions[nr].process = merge_process(input, condition->process);
 		}
 	}
 	ARRAY_SORT(conditions, nr, compare_conditions);
@@ -93,7 +91,7 @@ static void put_gaps(struct merge *merge, struct trace_gap *gaps)
 				.from = merge_time(merge, input, gap->from),
 				.to = merge_time(merge, input, trace_gap_end(input->trace, gap)),
 				.event = input->kinds[gap->event],
-				.process = process_of(input, gap->process),
+				.process = merge_process(input, gap->process),
 			};
 		}
 	}

@@ -112,7 +112,8 @@ static void sample_merge_fini(struct sample_merge *all, uint32_t nr)
 	free(all->heap.entries);
 }
 
-static int sample_merge_init(struct sample_merge *all, const struct merge *merge)
+static int sample_merge_init(struct sample_merge *all, const struct merge *merge,
+                             const struct merge_part *part)
 {
 	*all = (struct sample_merge){
 		.walks = calloc(merge->nr + 1UL, sizeof(struct trace_walk *)),
@@ -125,7 +126,10 @@ static int sample_merge_init(struct sample_merge *all, const struct merge *merge
 		const struct merge_input *input = &merge->inputs[i];
 		int got;
 
-		all->walks[i] = trace_walk_new(input->trace, TRACE_ALL_EVENTS);
+		if (part && !part->inputs[i])
+			continue;
+		all->walks[i] =
+			trace_walk_new(input->trace, part ? part->events[i] : TRACE_ALL_EVENTS);
 		if (!all->walks[i])
 			return -errno;
 		got = trace_walk_next(all->walks[i], &all->samples[i]);
@@ -171,10 +175,23 @@ static uint64_t step_of(const struct trace_event *event, const struct trace_samp
 	return period << (sample->level + 1);
 }
 
-static int put_sample(struct merge *merge, struct merge_input *input,
-                      const struct trace_sample *sample, uint64_t time)
+/* Counts a sample that is left out: of too low a level, or of before a history that is joined. */
+static bool is_left_out(struct merge *merge, const struct merge_part *part, uint32_t kind,
+                        const struct trace_sample *sample, uint64_t time)
 {
-	uint32_t kind = input->kinds[sample->event], cpu = sample->cpu;
+	const unsigned floor = part ? part->floor : merge->events[kind].floor;
+	const bool thinned = sample->level < floor, older = part && time < part->from;
+
+	merge->result->thinned += thinned;
+	merge->result->older += older && !thinned;
+	return thinned || older;
+}
+
+static int put_sample(struct merge *merge, struct merge_input *input,
+                      const struct trace_sample *sample, uint64_t time,
+                      const struct merge_part *part)
+{
+	uint32_t kind = part ? part->kind : input->kinds[sample->event], cpu = sample->cpu;
 	uint32_t thread = MERGE_NONE;
 	const struct trace_event *event = trace_event(input->trace, sample->event);
 	struct hmb_sample put = {
@@ -192,10 +209,8 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	put.cpu = input->cpus.first + (cpu < input->cpus.nr ? cpu : input->cpus.nr - 1);
 	if (!kind)
 		put.counters = merge_counters_step(&merge->counters, sample, thread, put.cpu);
-	if (sample->level < merge->events[kind].floor) {
-		merge->result->thinned++;
+	if (is_left_out(merge, part, kind, sample, time))
 		return 0;
-	}
 	err = merge_note_frames(&merge->map, input, sample);
 	if (err)
 		return err;
@@ -205,17 +220,17 @@ static int put_sample(struct merge *merge, struct merge_input *input,
 	return 0;
 }
 
-static int put_samples(struct merge *merge)
+int merge_put_samples(struct merge *merge, const struct merge_part *part)
 {
 	struct sample_merge all;
-	int err = sample_merge_init(&all, merge);
+	int err = sample_merge_init(&all, merge, part);
 
 	while (!err && all.heap.nr) {
 		uint32_t i = all.heap.entries[0].number;
 		struct merge_input *input = &merge->inputs[i];
 		int got;
 
-		err = put_sample(merge, input, &all.samples[i], all.heap.entries[0].time);
+		err = put_sample(merge, input, &all.samples[i], all.heap.entries[0].time, part);
 		if (err)
 			break;
 		got = trace_walk_next(all.walks[i], &all.samples[i]);
@@ -295,6 +310,8 @@ int merge_put_records(struct merge *merge)
 	if (!err)
 		err = close_levels(merge);
 	if (!err)
-		err = put_samples(merge);
+		err = merge_put_samples(merge, NULL);
+	if (!err)
+		err = merge_put_windows(merge);
 	return err ? err : put_calls(merge);
 }
