@@ -1,5 +1,7 @@
 #include "trace/read_ahead.h"
 
+#include "trace/trace_file.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -166,6 +168,7 @@ static int init(struct read_ahead *ahead, const struct trace *trace, uint32_t ev
 	return ahead->counters ? 0 : -ENOMEM;
 }
 
+/* A live trace has no decoder: few samples are read each time, and a thread costs more then. */
 struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event)
 {
 	struct read_ahead *ahead = calloc(1, sizeof(*ahead));
@@ -176,7 +179,7 @@ struct read_ahead *read_ahead_new(const struct trace *trace, uint32_t event)
 	}
 	if (!ahead)
 		errno = ENOMEM;
-	else if (has_cpus())
+	else if (!trace->walks && has_cpus())
 		start_decoder(ahead);
 	return ahead;
 }

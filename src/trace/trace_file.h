@@ -75,6 +75,7 @@ struct trace {
 	} choice;
 	/* Walks leave out bins that only have older records; 0: none. */
 	uint64_t from;
+	struct walk_memory *walks; /* where they go on; NULL: they begin anew */
 };
 
 static inline const void *section_entry(const struct section *section, uint32_t index)

@@ -1,6 +1,7 @@
 #include "trace/trace_file.h"
 #include "hmb/code.h"
 #include "trace/bin_positions.h"
+#include "trace/walk_memory.h"
 #include "base/time_heap.h"
 #include "base/access_class.h"
 
@@ -8,13 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_RESUMED 4 /* bins in which a cursor is looked for */
+
 /* A list: the samples of one kind and level. It stands at the next sample. */
 struct list {
 	const struct bin_position *at, *end; /* the bins that follow */
 	struct code_sample sample;
 	struct code_cursor *cursor;
 	uint32_t event, level, first_pair;
-	bool memory; /* of which samples may have a class */
+	uint64_t latest; /* of its samples so far, ns */
+	bool memory;     /* of which samples may have a class */
 };
 
 /* From the running totals that samples store to what was counted between two samples of a stream.
@@ -102,6 +106,8 @@ static int list_next(const struct trace *trace, struct list *list)
 
 	for (;;) {
 		got = code_next(list->cursor, &list->sample);
+		if (got == 1 && list->sample.time > list->latest)
+			list->latest = list->sample.time;
 		if (got || list->at == list->end)
 			return got;
 		got = code_open(list->cursor, list->at->bin, bin_size(list->at->bin), nodes);
@@ -123,15 +129,50 @@ static int list_begin(const struct trace *trace, struct list *list)
 	return got;
 }
 
+/* Goes on where an earlier walk has ended, if that is in one of the last bins. */
+static bool list_resume(const struct trace *trace, struct list *list)
+{
+	const struct bin_position *at = list->end;
+
+	if (!trace->walks || !trace->from || trace_nr(trace, TRACE_COUNTERS))
+		return false;
+	for (unsigned i = 0; i < MOST_RESUMED && at > list->at; i++) {
+		at--;
+		list->cursor = walk_memory_take(trace->walks, at->bin, trace->from, &list->latest);
+		if (!list->cursor)
+			continue;
+		list->at = at + 1;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Leaves the cursor of a list that was read to its end to the next walk, unless this one was not of
+ * the latest samples: then that of an earlier one is of more use, for some of these are wanted
+ * next.
+ */
+static void list_close(const struct trace *trace, struct list *list)
+{
+	const struct code_cursor *cursor = list->cursor;
+
+	if (trace->walks && trace->from && cursor && list->at == list->end &&
+	    cursor->at == cursor->end && !cursor->left && !cursor->counters.nr)
+		walk_memory_leave(trace->walks, list->end[-1].bin, list->cursor, list->latest);
+	else
+		free(list->cursor);
+}
+
 static int list_open(const struct trace *trace, struct list *list, const struct bin_position *first,
                      const struct bin_position *end)
 {
-	list->cursor = code_cursor_new();
+	list->at = first;
+	list->end = end;
+	if (!list_resume(trace, list))
+		list->cursor = code_cursor_new();
 	if (!list->cursor)
 		return -ENOMEM;
 	list->memory = trace_run(trace)->flags & TRACE_RUN_DATA;
-	list->at = first;
-	list->end = end;
 	list->event = first->list >> 8;
 	list->level = first->list & 0xff;
 	return list_begin(trace, list);
@@ -219,7 +260,7 @@ void trace_walk_free(struct trace_walk *walk)
 	if (!walk)
 		return;
 	for (uint32_t i = 0; walk->lists && i < walk->nr_lists; i++)
-		free(walk->lists[i].cursor);
+		list_close(walk->trace, &walk->lists[i]);
 	for (unsigned i = 0; i < 2; i++)
 		free(walk->streams[i].last);
 	free(walk->lists);

@@ -91,6 +91,11 @@ static void recording_choose(void *arg, uint64_t from, uint64_t max)
 	live_trace_choose(((struct recording *)arg)->live, from, max);
 }
 
+static int recording_choose_window(void *arg, uint32_t number)
+{
+	return live_trace_choose_window(((struct recording *)arg)->live, number);
+}
+
 static const struct trace *recording_trace(void *arg)
 {
 	return live_trace_of(((struct recording *)arg)->live);
@@ -102,6 +107,12 @@ static bool recording_name(void *arg, const struct profile *profile, bool patien
 	(void)profile;
 	(void)patient;
 	return false;
+}
+
+static void recording_add_names(void *arg, const struct profile *profile)
+{
+	(void)arg;
+	(void)profile;
 }
 
 static void second(struct recording *r)
@@ -144,8 +155,10 @@ int main(void)
 	const struct top_recording recording = {
 		.update = recording_update,
 		.choose = recording_choose,
+		.choose_window = recording_choose_window,
 		.trace = recording_trace,
 		.name = recording_name,
+		.add_names = recording_add_names,
 		.arg = &r,
 		.path = path,
 		.interval = SECOND,

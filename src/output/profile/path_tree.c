@@ -391,18 +391,27 @@ static void *reserve(uint64_t nr, size_t size, uint32_t *room)
  * One more of each: for numbers that a file makes up. Contexts that few samples are in leave holes,
  * which large pages would fill: converters, with more in memory, go without.
  */
-int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_self)
+static int make_room(struct path_tree *tree)
 {
-	uint64_t nr = trace_node_limit(names->trace) + 1;
+	uint64_t nr = trace_node_limit(tree->names->trace) + 1;
 
-	*tree = (struct path_tree){.names = names, .with_self = with_self};
 	tree->chain = calloc(CHAIN_SIZE, sizeof(*tree->chain));
 	tree->context_nodes =
-		(with_self ? large_array_new : calloc)(nr, sizeof(*tree->context_nodes));
+		(tree->with_self ? large_array_new : calloc)(nr, sizeof(*tree->context_nodes));
 	tree->nodes = reserve(nr, sizeof(*tree->nodes), &tree->room);
-	if (with_self)
+	if (tree->with_self)
 		tree->self = reserve(nr, sizeof(*tree->self), &tree->self_room);
-	if (!tree->chain || !tree->context_nodes || add_node(tree) == PATH_NONE)
+	return tree->chain && tree->context_nodes ? 0 : -ENOMEM;
+}
+
+/* A flat tree has few nodes, and none for contexts: arrays for all of them would take longer to be
+ * zeroed than a second of samples takes to be added up. */
+int path_tree_init(struct path_tree *tree, struct frame_names *names,
+                   const struct path_tree_config *config)
+{
+	*tree = (struct path_tree){
+		.names = names, .with_self = config->with_self, .flat = config->flat};
+	if ((!tree->flat && make_room(tree)) || add_node(tree) == PATH_NONE)
 		return -ENOMEM;
 	tree->nodes[0].parent = PATH_NONE;
 	return 0;

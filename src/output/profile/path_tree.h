@@ -45,11 +45,17 @@ struct path_tree {
 	struct chain_link *chain; /* on the way up */
 };
 
+struct path_tree_config {
+	bool with_self; /* `self` is wanted */
+	bool flat;      /* as in struct path_tree */
+};
+
 /*
  * Prepares a tree that finds the names of frames in `names`. Returns 0 or -ENOMEM; call
  * path_tree_fini() in either case.
  */
-int path_tree_init(struct path_tree *tree, struct frame_names *names, bool with_self);
+int path_tree_init(struct path_tree *tree, struct frame_names *names,
+                   const struct path_tree_config *config);
 /* Frees the lookup tables, after all samples were added. The nodes stay. */
 void path_tree_settle(struct path_tree *tree);
 void path_tree_fini(struct path_tree *tree);

@@ -8,7 +8,7 @@ int paths_init(struct paths *paths, const struct trace *trace, enum path_detail 
 
 	*paths = (struct paths){.trace = trace};
 	frame_names_init(&paths->names, trace, detail);
-	err = path_tree_init(&paths->tree, &paths->names, false);
+	err = path_tree_init(&paths->tree, &paths->names, &(struct path_tree_config){0});
 	paths->tree.whole = true;
 	return err;
 }

@@ -9,17 +9,19 @@
 /* One more of each: for numbers that a file makes up. */
 static int builder_init(struct builder *builder, struct profile *profile)
 {
+	const struct path_tree_config tree = {
+		.with_self = true,
+		.flat = profile->config.self_alone || !(profile->config.keys & PROFILE_NAME_KEYS),
+	};
 	const struct trace *trace = profile->trace;
 
 	builder->profile = profile;
 	builder->nr_threads = trace_nr(trace, TRACE_THREADS) + 1;
 	builder->one_subset = !(profile->config.keys & PROFILE_CLASS_KEYS);
 	builder->by_thread = calloc(builder->nr_threads, sizeof(*builder->by_thread));
-	if (path_tree_init(&builder->tree, &profile->names, true) ||
+	if (path_tree_init(&builder->tree, &profile->names, &tree) ||
 	    error_bars_init(&builder->bars, trace, profile->config.event) || !builder->by_thread)
 		return -ENOMEM;
-	builder->tree.flat =
-		profile->config.self_alone || !(profile->config.keys & PROFILE_NAME_KEYS);
 	return builder_init_subsets(builder);
 }
 

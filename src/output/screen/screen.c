@@ -117,13 +117,13 @@ static void draw_line(const struct screen *screen, int y, attr_t attributes, lin
 	free(line.text);
 }
 
-static void draw_row(const struct screen *screen, int y, attr_t attributes,
-                     const struct top_row *row)
+static void draw_row(const struct screen *screen, int y, attr_t attributes, struct top_row *row)
 {
 	struct line line;
 
 	if (!line_begin(&line))
 		return;
+	top_model_fill_minute(&screen->model, row);
 	top_line_row(line.to, &screen->model, row, (unsigned)COLS);
 	fclose(line.to);
 	draw_text(screen, y, attributes, line.text ? line.text : "");
@@ -144,7 +144,7 @@ static bool passes(const struct screen *screen, const struct top_row *row)
 }
 
 /* The row with a number among those that pass; NULL: there are not so many. */
-static const struct top_row *row_at(const struct screen *screen, uint32_t number)
+static struct top_row *row_at(const struct screen *screen, uint32_t number)
 {
 	for (uint32_t i = 0; i < screen->model.nr; i++)
 		if (passes(screen, &screen->model.rows[i]) && !number--)
@@ -176,7 +176,7 @@ static void keep_in_sight(struct screen *screen)
 
 static void draw_rows(struct screen *screen)
 {
-	const struct top_row *row;
+	struct top_row *row;
 
 	keep_in_sight(screen);
 	draw_line(screen, HEAD_LINES - 1, A_REVERSE, top_line_titles);

@@ -209,10 +209,13 @@ void top_model_minute(const struct top_model *model, double *parts, unsigned nr)
 	}
 }
 
-static void fill_minute(const struct top_model *model, struct top_row *row)
+void top_model_fill_minute(const struct top_model *model, struct top_row *row)
 {
 	double whole[TOP_COLUMNS];
 
+	if (row->filled)
+		return;
+	row->filled = true;
 	top_model_minute(model, whole, TOP_COLUMNS);
 	for (unsigned i = 0; i < model->nr_ticks; i++) {
 		const struct top_tick *tick = &model->ticks[i];
@@ -290,8 +293,6 @@ static int make_rows(struct top_model *model, const struct profile *profile)
 	for (uint32_t i = 0; i < rows.nr && !err; i++)
 		err = add_row(model, profile, &rows.rows[i]);
 	report_rows_fini(&rows);
-	for (uint32_t i = 0; i < model->nr && !err; i++)
-		fill_minute(model, &model->rows[i]);
 	top_model_sort(model, model->by_run);
 	return err;
 }
@@ -373,7 +374,7 @@ static int take_part(struct top_model *model)
 	find_window(model, start);
 	selection.from = first_shown(model, start);
 	if (is_run_due(model))
-		err = name_part(model, &selection);
+		err = model->run.total ? sum_up_run(model) : name_part(model, &selection);
 	if (err)
 		return err;
 	profile = part_profile(model, &selection);

@@ -60,9 +60,10 @@ struct top_recording {
 struct top_row {
 	uint64_t key;
 	char *name, *module;
-	double last, error, run; /* shares of 1 */
-	double minute[TOP_COLUMNS];
-	double of_minute; /* the largest of these */
+	double last, error, run;    /* shares of 1 */
+	double minute[TOP_COLUMNS]; /* see top_model_fill_minute() */
+	double of_minute;           /* the largest of these */
+	bool filled;
 };
 
 struct top_tick {
@@ -102,6 +103,9 @@ int top_model_tick(struct top_model *model);
 /* Makes rows of threads or of functions, and of this event, from the next tick on. */
 void top_model_choose(struct top_model *model, uint32_t event, bool by_thread);
 void top_model_sort(struct top_model *model, bool by_run);
+
+/* Fills in the last minute of a row, which few rows need: those that are seen. */
+void top_model_fill_minute(const struct top_model *model, struct top_row *row);
 
 /* Fills in the weight of samples per ns in each part of the last minute, oldest first. */
 void top_model_minute(const struct top_model *model, double *parts, unsigned nr);

@@ -3,6 +3,7 @@
 #include "hmb/arena_snapshot.h"
 #include "trace/live/tables_layout.h"
 #include "trace/trace_file.h"
+#include "trace/walk_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,9 +41,10 @@ static int make_memory(struct live_trace *live)
 	live->strings = strings;
 	arena_init(&arena, tables_arena(live->to), tables_budget(live->to));
 	live->arena = arena_copy_new(arena.memory, tables_arena(&live->from), arena.size);
+	live->trace.walks = walk_memory_new();
 	live->granules = calloc(arena.nr_bins, sizeof(*live->granules));
 	live->records = calloc(TABLES_MAX_EVENTS, sizeof(*live->records));
-	if (!live->arena || !live->granules || !live->records)
+	if (!live->trace.walks || !live->arena || !live->granules || !live->records)
 		return -ENOMEM;
 	/* Most of the time of a first copy would go to page faults. */
 	madvise(arena.memory, arena.size, MADV_HUGEPAGE);
@@ -93,6 +95,7 @@ void live_trace_close(struct live_trace *live)
 	if (!live)
 		return;
 	trace_drop_index(&live->trace);
+	walk_memory_free(live->trace.walks);
 	arena_copy_free(live->arena);
 	shm_image_close(&live->from.image);
 	tables_free(live->to);

@@ -199,6 +199,70 @@ static void samples_since_a_time(void **state)
 	world_close(&w);
 }
 
+/* Returns whether there is one more sample at or after a time. */
+static bool next_since(struct trace_walk *walk, uint64_t from, struct trace_sample *sample)
+{
+	int got;
+
+	do
+		got = trace_walk_next(walk, sample);
+	while (got == 1 && sample->time < from);
+	assert_in_range(got, 0, 1);
+	return got;
+}
+
+/* Returns the latest time of samples since a time, which must be the same in both. */
+static uint64_t same_since(const struct trace *a, const struct trace *b, uint64_t from)
+{
+	struct trace_walk *of_a = trace_walk_new(a, TRACE_ALL_EVENTS);
+	struct trace_walk *of_b = trace_walk_new(b, TRACE_ALL_EVENTS);
+	struct trace_sample x, y;
+	uint64_t latest = from;
+
+	while (next_since(of_a, from, &x)) {
+		assert_true(next_since(of_b, from, &y));
+		same_sample(a, &x, b, &y);
+		latest = x.time;
+	}
+	assert_false(next_since(of_b, from, &y));
+	trace_walk_free(of_a);
+	trace_walk_free(of_b);
+	return latest;
+}
+
+/* A walk goes on where the one before it ended, and sees what one from the start does. */
+static void walks_that_go_on(void **state)
+{
+	uint64_t from = 1, seed = 3;
+	struct live_trace *live, *fresh;
+	struct world w;
+
+	(void)state;
+	world_begin(&w);
+	live = open_live(&w);
+	for (unsigned i = 0; i < 150; i++) {
+		put_many(&w, random_below(&seed, 400));
+		say_end(&w);
+		assert_int_equal(live_trace_update(live), 0);
+		fresh = open_live(&w);
+		live_trace_choose(live, from, UINT64_MAX);
+		live_trace_choose(fresh, from, UINT64_MAX);
+		from = same_since(live_trace_of(live), live_trace_of(fresh), from) + 1;
+		live_trace_close(fresh);
+		if (i % 20 == 19)
+			hmb_clear(w.hmb, i % 3 != 0);
+		if (i % 7 == 6) /* some of them are wanted again */
+			from -= from / 300;
+		if (i % 11 == 10) {
+			live_trace_choose(live, 0, 500);
+			same_since(live_trace_of(live), live_trace_of(live), 0);
+		}
+	}
+	assert_true(hmb_floor(w.hmb, 0) + hmb_floor(w.hmb, 1) > 2);
+	live_trace_close(live);
+	world_close(&w);
+}
+
 static void names_of_functions(void **state)
 {
 	static const char strings[] = "\0first\0second";
@@ -325,6 +389,7 @@ int main(void)
 		cmocka_unit_test(a_recording_that_is_cleared),
 		cmocka_unit_test(the_highest_levels),
 		cmocka_unit_test(samples_since_a_time),
+		cmocka_unit_test(walks_that_go_on),
 		cmocka_unit_test(names_of_functions),
 		cmocka_unit_test(a_recorder_that_ends),
 		cmocka_unit_test(an_image_that_anybody_wrote),
