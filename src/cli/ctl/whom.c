@@ -2,6 +2,7 @@
 
 #include "cli/open_trace.h"
 #include "cli/say.h"
+#include "record/tasks/process.h"
 #include "trace/live/image_list.h"
 
 #include <errno.h>
@@ -76,20 +77,11 @@ static int take(struct whom *recorder, const struct image_entry *entry)
 
 static pid_t parent_of(pid_t pid)
 {
-	char path[64], line[1024], *end;
-	int parent = 0;
-	FILE *file;
+	char text[PROCESS_STAT_SIZE];
+	const char *stat = process_stat(pid, text);
+	int parent;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	/* The name may hold anything, so that its last parenthesis counts. */
-	end = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
-	if (!end || sscanf(end, ") %*c %d", &parent) != 1)
-		parent = 0;
-	fclose(file);
-	return parent;
+	return stat && sscanf(stat, " %*c %d", &parent) == 1 ? parent : 0;
 }
 
 /* Looks for the process, then for its nearest ancestor that is a recorder or recorded. */

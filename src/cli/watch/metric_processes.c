@@ -1,6 +1,10 @@
 /* Metrics of the program's processes, which the kernel knows: memory and CPU time. */
 #include "cli/watch/metric_state.h"
 
+#include "base/text_file.h"
+#include "perf/machine/cgroup.h"
+#include "record/tasks/process.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <sched.h>
@@ -17,40 +21,28 @@ struct usage {
 	double rss, ticks;
 };
 
-/* Reads a short file. Returns false if there is none. */
-static bool read_line(const char *path, char *line, int size)
-{
-	FILE *file = fopen(path, "re");
-	bool got = file && fgets(line, size, file);
-
-	if (file)
-		fclose(file);
-	return got;
-}
-
 static void add_rss(pid_t pid, struct usage *usage)
 {
 	char path[64], line[256];
 	uint64_t pages;
 
 	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	if (read_line(path, line, sizeof(line)) && sscanf(line, "%*u %" SCNu64, &pages) == 1)
+	if (!text_file_read(path, line, sizeof(line)) && sscanf(line, "%*u %" SCNu64, &pages) == 1)
 		usage->rss += (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 
 /* The time of children that were waited for is part of their parent's. */
 static void add_ticks(pid_t pid, struct usage *usage)
 {
-	char path[64], line[1024], *at;
+	char text[PROCESS_STAT_SIZE];
+	const char *stat = process_stat(pid, text);
 	uint64_t user, system;
 	int64_t children[2];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	at = read_line(path, line, sizeof(line)) ? strrchr(line, ')') : NULL;
-	if (at && sscanf(at + 1,
-	                 " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
-	                 " %" SCNd64 " %" SCNd64,
-	                 &user, &system, &children[0], &children[1]) == 4)
+	if (stat && sscanf(stat,
+	                   " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64 " %" SCNu64
+	                   " %" SCNd64 " %" SCNd64,
+	                   &user, &system, &children[0], &children[1]) == 4)
 		usage->ticks +=
 			(double)user + (double)system + (double)children[0] + (double)children[1];
 }
@@ -88,7 +80,7 @@ static double lower(double limit, const char *folder, const char *file, bool is_
 	double number, period = 1;
 
 	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	if (!read_line(path, line, sizeof(line)) || !isdigit((unsigned char)*line))
+	if (text_file_read(path, line, sizeof(line)) || !isdigit((unsigned char)*line))
 		return limit;
 	number = strtod(line, &end);
 	if (is_cpu)
@@ -97,23 +89,13 @@ static double lower(double limit, const char *folder, const char *file, bool is_
 	return number > 0 && number < limit ? number : limit;
 }
 
-/* Reads the folder of a process's cgroup of version 2. */
+/* Finds the folder of a process's cgroup of version 2. */
 static bool find_cgroup(pid_t pid, char folder[PATH_SIZE])
 {
-	char path[64], line[PATH_SIZE - 32];
-	FILE *file;
-	bool found = false;
+	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	file = fopen(path, "re");
-	while (file && !found && fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		found = !strncmp(line, "0::/", 4) &&
-		        snprintf(folder, PATH_SIZE, CGROUPS "%s", line + 3) < PATH_SIZE;
-	}
-	if (file)
-		fclose(file);
-	return found;
+	return !cgroup_path_of(pid, path) &&
+	       snprintf(folder, PATH_SIZE, CGROUPS "%s", path) < PATH_SIZE;
 }
 
 static double lower_of_cgroups(pid_t pid, double limit, const char *file, bool is_cpu)

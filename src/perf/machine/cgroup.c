@@ -374,14 +374,21 @@ bool cgroup_can_freeze(const struct cgroup *cgroup)
 	return cgroup->fd >= 0 && !faccessat(cgroup->fd, "cgroup.freeze", W_OK, AT_EACCESS);
 }
 
+int cgroup_path_of(pid_t pid, char path[PATH_MAX])
+{
+	char file[32];
+
+	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
+	return path_in("", file, path);
+}
+
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid)
 {
-	char file[32], path[PATH_MAX];
+	char path[PATH_MAX];
 	const char *name = strrchr(cgroup->path, '/'), *at = path;
 	size_t size = strlen(name);
 
-	snprintf(file, sizeof(file), "/proc/%d/cgroup", (int)pid);
-	if (path_in("", file, path))
+	if (cgroup_path_of(pid, path))
 		return true;
 	while ((at = strstr(at, name)) && at[size] && at[size] != '/')
 		at += size;

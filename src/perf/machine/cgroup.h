@@ -51,6 +51,9 @@ int cgroup_add(const struct cgroup *cgroup, pid_t pid);
 /* Moves a process to where the recorder was before. 0 or -errno. */
 int cgroup_take_out(const struct cgroup *cgroup, pid_t pid);
 
+/* Finds the path of a process's cgroup in the version 2 hierarchy. 0 or -errno. */
+int cgroup_path_of(pid_t pid, char path[PATH_MAX]);
+
 /* Whether a living process is (still) in it or below it; true where that cannot be known. */
 bool cgroup_holds(const struct cgroup *cgroup, pid_t pid);
 
