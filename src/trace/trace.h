@@ -101,6 +101,11 @@ bool trace_history_is_full(const struct trace *trace);
 /* The event that a window is of, by its number for readers. */
 uint32_t trace_window_event(const struct trace *trace, const struct trace_window *window);
 uint64_t trace_window_end(const struct trace *trace, const struct trace_window *window);
+/* Returns the shift of the period that a window's samples are left with. */
+static inline uint32_t trace_window_shift(const struct trace_window *window)
+{
+	return window->floor > window->shift ? window->floor : window->shift;
+}
 /*
  * Lets the trace have a window's samples instead of its event's, which then has the window's
  * period, floor and counts, and no exact total. Walks and strings of before are not valid any more.

@@ -228,14 +228,13 @@ static int put_samples_of(struct json_writer *json, const struct trace *trace,
                           const struct trace_window *window)
 {
 	const struct trace_event *event = trace_event(trace, trace_window_event(trace, window));
-	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
 	uint64_t nr, weight;
 	int err = trace_window_weight(trace, window, &nr, &weight);
 
 	put_string(json, "event", trace, event ? event->name : 0);
 	json_number(json, "from_ns", window->from);
 	json_number(json, "to_ns", trace_window_end(trace, window));
-	json_number(json, "period", event ? trace_period(event, shift) : 0);
+	json_number(json, "period", event ? trace_period(event, trace_window_shift(window)) : 0);
 	json_number(json, "taken", window->taken);
 	json_number(json, "stored", nr);
 	json_number(json, "weight", weight);

@@ -157,13 +157,12 @@ static void put_window(FILE *to, const struct trace *trace, const struct trace_w
 {
 	const struct trace_run *run = trace_run(trace);
 	const struct trace_event *event = trace_event(trace, trace_window_event(trace, window));
-	const uint32_t shift = window->floor > window->shift ? window->floor : window->shift;
 	char from[TEXT_SIZE], until[TEXT_SIZE], period[TEXT_SIZE];
 
 	text_quantity(from, (double)trace_since_start(run, window->from), TRACE_NS);
 	text_quantity(until, (double)trace_since_start(run, trace_window_end(trace, window)),
 	              TRACE_NS);
-	text_period(period, event ? trace_period(event, shift) : 0,
+	text_period(period, event ? trace_period(event, trace_window_shift(window)) : 0,
 	            event ? event->unit : TRACE_COUNT);
 	if (window->number)
 		fprintf(to, "  %9s  window %u until %s: ", from, window->number, until);

@@ -1,6 +1,7 @@
 #include "trace/live/image_status.h"
 
 #include "trace/live/tables_layout.h"
+#include "trace/trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -108,7 +109,6 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 	const size_t *sections = view->tables.layout.section;
 	struct trace_window window;
 	struct trace_event event;
-	uint32_t floor;
 	int err = read_part(fd, &window, sizeof(window),
 	                    sections[TRACE_WINDOWS] + index * sizeof(window));
 
@@ -121,7 +121,7 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 	}
 	err = read_part(fd, &event, sizeof(event),
 	                sections[TRACE_EVENTS] + window.event * sizeof(event));
-	floor = view->ledger.floor[window.kind];
+	window.floor = view->ledger.floor[window.kind];
 	to = window.flags & TRACE_WINDOW_LEASED ? &status->lease
 	                                        : &status->windows[status->nr_windows++];
 	*to = (struct image_window){
@@ -129,7 +129,7 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 		.event = window.event,
 		.from = window.from,
 		.to = window.to,
-		.period = shifted(event.base_period, floor > window.shift ? floor : window.shift),
+		.period = shifted(event.base_period, trace_window_shift(&window)),
 		.taken = view->ledger.taken[window.kind],
 	};
 	return err;
