@@ -1,21 +1,18 @@
 #include "record/pause.h"
 
-#include "base/clock.h"
 #include "record/session.h"
 #include "record/summary.h"
 #include "record/tasks/tasks.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MAX_GAPS 4096 /* in a trace; those of all ranks of a job together have more room */
 
 int pause_open(struct session *s)
 {
-	s->pause.lease_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return s->pause.lease_fd < 0 ? -errno : 0;
+	return wakers_open_timer(&s->pause.lease_fd);
 }
 
 void pause_close(struct session *s)
@@ -26,10 +23,8 @@ void pause_close(struct session *s)
 
 static void set_lease(struct session *s, uint64_t ns, bool again)
 {
-	const struct itimerspec timer = {.it_value = clock_timespec(ns)};
-
 	s->pause.again = again;
-	timerfd_settime(s->pause.lease_fd, 0, &timer, NULL);
+	wakers_set_timer(s->pause.lease_fd, 0, ns);
 }
 
 static void set_flags(struct session *s, unsigned flags)

@@ -56,15 +56,14 @@ int wakers_watch_rings(struct wakers *w, const struct sampler *sampler)
 	return err;
 }
 
-/* flags: TFD_TIMER_ABSTIME or none. 0: never. */
-static int set_timer(int fd, int flags, uint64_t time)
+int wakers_set_timer(int fd, int flags, uint64_t time)
 {
 	const struct itimerspec timer = {.it_value = clock_timespec(time)};
 
 	return timerfd_settime(fd, flags, &timer, NULL) ? -errno : 0;
 }
 
-static int open_timer(int *fd)
+int wakers_open_timer(int *fd)
 {
 	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	return *fd < 0 ? -errno : 0;
@@ -77,15 +76,15 @@ int wakers_open(struct wakers *w)
 	w->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (w->poll_fd < 0)
 		return -errno;
-	err = open_timer(&w->pace_fd);
+	err = wakers_open_timer(&w->pace_fd);
 	if (!err)
-		err = open_timer(&w->start_fd);
-	return err ? err : open_timer(&w->end_fd);
+		err = wakers_open_timer(&w->start_fd);
+	return err ? err : wakers_open_timer(&w->end_fd);
 }
 
 int wakers_wake_at(struct wakers *w, uint64_t time)
 {
-	int err = time == w->next ? 0 : set_timer(w->pace_fd, TFD_TIMER_ABSTIME, time);
+	int err = time == w->next ? 0 : wakers_set_timer(w->pace_fd, TFD_TIMER_ABSTIME, time);
 
 	if (!err)
 		w->next = time;
@@ -94,12 +93,12 @@ int wakers_wake_at(struct wakers *w, uint64_t time)
 
 int wakers_start_after(struct wakers *w, uint64_t delay)
 {
-	return set_timer(w->start_fd, 0, delay);
+	return wakers_set_timer(w->start_fd, 0, delay);
 }
 
 int wakers_end_after(struct wakers *w, uint64_t duration)
 {
-	return set_timer(w->end_fd, 0, duration);
+	return wakers_set_timer(w->end_fd, 0, duration);
 }
 
 static uint64_t time_left(int fd)
@@ -122,7 +121,7 @@ static uint64_t hold(int fd)
 	uint64_t left = time_left(fd);
 
 	if (left)
-		set_timer(fd, 0, 0);
+		wakers_set_timer(fd, 0, 0);
 	return left;
 }
 
@@ -141,9 +140,9 @@ void wakers_release(struct wakers *w)
 		return;
 	w->held = false;
 	if (w->start_left)
-		set_timer(w->start_fd, 0, w->start_left);
+		wakers_set_timer(w->start_fd, 0, w->start_left);
 	if (w->end_left)
-		set_timer(w->end_fd, 0, w->end_left);
+		wakers_set_timer(w->end_fd, 0, w->end_left);
 }
 
 void wakers_nap(struct wakers *w, const struct sampler *sampler)

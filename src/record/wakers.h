@@ -47,6 +47,11 @@ void wakers_release(struct wakers *wakers);
 /* How long it is until start_fd is readable, ns. */
 uint64_t wakers_starts_in(const struct wakers *wakers);
 
+/* Opens a timer, which wakers_set_timer() sets to a time, or 0: never. 0 or -errno. */
+int wakers_open_timer(int *timer_fd);
+/* flags: TFD_TIMER_ABSTIME; 0: the time is as long from now. */
+int wakers_set_timer(int timer_fd, int flags, uint64_t time);
+
 /* Whether a timer has expired since this was asked last. */
 bool wakers_expired(int timer_fd);
 

@@ -1,6 +1,5 @@
 #include "record/windows.h"
 
-#include "base/clock.h"
 #include "record/session.h"
 
 #include <errno.h>
@@ -23,8 +22,7 @@ _Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX + 1 + 2 <= HMB_MAX_KINDS,
 
 int windows_open(struct session *s)
 {
-	s->windows.timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	return s->windows.timer_fd < 0 ? -errno : 0;
+	return wakers_open_timer(&s->windows.timer_fd);
 }
 
 void windows_close(struct session *s)
@@ -69,15 +67,12 @@ unsigned windows_shift(const struct windows *windows, unsigned event, unsigned s
 
 static void set_timer(struct windows *windows)
 {
-	struct itimerspec timer = {0};
 	uint64_t due = UINT64_MAX;
 
 	for (unsigned i = 0; i < windows->nr; i++)
 		if (is_open(&windows->windows[i]) && windows->windows[i].due < due)
 			due = windows->windows[i].due;
-	if (due != UINT64_MAX)
-		timer.it_value = clock_timespec(due);
-	timerfd_settime(windows->timer_fd, TFD_TIMER_ABSTIME, &timer, NULL);
+	wakers_set_timer(windows->timer_fd, TFD_TIMER_ABSTIME, due == UINT64_MAX ? 0 : due);
 }
 
 static void follow(struct session *s)
