@@ -132,6 +132,47 @@ for name in 'whole.atr', 'adaptrace.atr':
     phases = report('report', '--iterations', '--json', name)['phases']
     assert [p['period_calls'] for p in phases if p['iterations'] >= 1996] == [5], phases
 E
+# Samples of all threads are in the region whose code called the function.
+cat >heavy.c <<'E'
+static volatile double sum;
+static __attribute__((noinline)) void spend(int n)
+{
+	for (int i = 0; i < n; i++)
+		sum = sum + 1e-9 * i;
+}
+static __attribute__((noinline)) void left(int n) { spend(n); sum = 0; }
+static __attribute__((noinline)) void right(int n) { spend(n); sum = 1; }
+int main(void)
+{
+	for (int step = 0; step < 40; step++) {
+#pragma omp parallel
+		left(2000000);
+#pragma omp parallel
+		right(1000000);
+		right(500000);
+	}
+	return 0;
+}
+E
+samples() { # COMPILER
+	$1 -O1 -g -fopenmp -fno-optimize-sibling-calls -o heavy heavy.c || fail "heavy.c with $1"
+	recorded -m 8M --openmp -F "$(rate 1000)" ./heavy
+	"$ADAPTRACE" report --openmp --json adaptrace.atr >report || fail "samples of $1"
+	"$ADAPTRACE" report --json adaptrace.atr >whole || fail "report of $1"
+	measure "$1" <<'E'
+import json
+report = json.load(open('report'))
+weight = {r['line']: r['weight'] for r in report['regions']}
+inside = {(f['symbol'], int(f['region'][-2:])): f['weight'] for f in report['functions']}
+rows = {r['symbol']: r['self'] for r in json.load(open('whole'))['functions']}
+spent = {line: inside.get(('spend', line), 0) for line in sorted(weight)}
+assert [line // 2 for line in spent] == [6, 7] and report['total_weight'], report
+# Two threads, 2 : 1, and a tenth of all is serial.
+assert abs(min(spent.items())[1] / sum(spent.values()) - 2 / 3) < .1, spent
+assert .8 < sum(spent.values()) / rows['spend'] < .98, (spent, rows)
+E
+}
+samples gcc
 recorded --openmp true
 "$ADAPTRACE" report --openmp 2>said && fail "a report without regions"
 one_complaint said 'no parallel regions; adaptrace record --openmp' || fail "$(cat said)"
@@ -139,6 +180,7 @@ command -v g++ >/dev/null && compare g++ 10 g++ -O2 -g -fopenmp -x c++ "$source"
 if command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o none 2>/dev/null; then
 	compare clang 10 clang -O2 -g -fopenmp -x c "$source"
 	threads clang
+	samples clang
 else
 	skip "no clang with libomp: the rest passed"
 fi
