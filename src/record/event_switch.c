@@ -4,14 +4,29 @@
 #include "record/session.h"
 #include "record/steer/control.h"
 #include "record/summary.h"
+#include "record/tasks/process.h"
+#include "base/array.h"
+#include "base/clock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-/* The events that are to sample. */
-struct choice {
-	bool on[SAMPLER_MAX_EVENTS];
+#define SPARE_FILES 16 /* for the trace, and for files of programs */
+
+/* A change of the events. */
+struct switching {
+	struct session *session;
+	const struct control_request *request;
+	pid_t asker;
+	bool on[SAMPLER_MAX_EVENTS]; /* they are to sample */
+	/* Where an inherited event is opened: all threads of the target, and since when it stands.
+	 */
+	pid_t *tids;
+	size_t nr_tids;
+	uint64_t held;
 };
 
 /* --- names ------------------------------------------------------------------------------------ */
@@ -88,49 +103,166 @@ static void choose_shift(struct session *s, unsigned e)
 		s->sampling.shift[e] = overhead_guard_initial_shift(&s->guard, base);
 }
 
-/* Opens an event that is the last in the configuration. */
-static int open_event(struct session *s, unsigned e, char why[WHY_SIZE])
+/* --- all threads of a target ------------------------------------------------------------------ */
+
+static struct refusal check_way(const struct switching *switching, const char *name)
 {
+	const struct session *s = switching->session;
+
+	if (!switching->request->anyway)
+		return control_refuse(
+			EOPNOTSUPP,
+			"'%.100s' is not open, and events are inherited here; record --spare "
+			"opens events for later, and --anyway opens it for each thread",
+			name);
+	if (s->launch.waits)
+		return REFUSED(EAGAIN, "the program has not been executed yet; resume it first");
+	if (sampler_lost_records(s->sampler))
+		return REFUSED(EOVERFLOW, "records of new threads were lost: not all threads are "
+		                          "known");
+	return NOT_REFUSED;
+}
+
+static bool lives(const struct task *task)
+{
+	return !task->ended && !task->dead;
+}
+
+static size_t count_open_files(void)
+{
+	DIR *files = opendir("/proc/self/fd");
+	size_t nr = 0;
+
+	while (files && readdir(files))
+		nr++;
+	if (files)
+		closedir(files);
+	return nr;
+}
+
+/* Each takes a descriptor on each CPU. */
+static struct refusal check_descriptors(const struct session *s, size_t nr_threads)
+{
+	const size_t limit = sampler_descriptor_limit();
+	const size_t wanted =
+		count_open_files() + SPARE_FILES + nr_threads * sampler_nr_cpus(s->sampler);
+
+	return wanted <= limit
+	               ? NOT_REFUSED
+	               : control_refuse(
+				 EMFILE,
+				 "%zu threads on %u CPUs take %zu open files, and %zu are allowed; "
+				 "raise 'ulimit -n' before recording",
+				 nr_threads, sampler_nr_cpus(s->sampler), wanted, limit);
+}
+
+/* Threads of whose birth no record came are found by their process. */
+static int list_threads_of(struct switching *switching, pid_t pid)
+{
+	DIR *threads = process_threads(pid);
+	int err = 0;
+	pid_t tid;
+
+	if (!threads)
+		return 0;
+	while (!err && (tid = process_next(threads)))
+		err = ARRAY_ADD(switching->tids, switching->nr_tids, tid);
+	closedir(threads);
+	return err;
+}
+
+static int list_threads(struct switching *switching)
+{
+	int err = 0;
+
+	switching->nr_tids = 0;
+	for (const struct task *task = switching->session->tasks.tasks; task && !err;
+	     task = task->hh.next)
+		if (lives(task) && task->tid == task->process->pid)
+			err = list_threads_of(switching, task->tid);
+	return err;
+}
+
+static size_t count_threads(const struct session *s)
+{
+	size_t nr = 0;
+
+	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
+		nr += lives(task);
+	return nr;
+}
+
+/* Records of threads that were born before it stood still are read when they are old enough. */
+static void read_births(struct session *s)
+{
+	const struct timespec slack = clock_timespec(SAMPLER_SLACK_NS + 100000);
+
+	nanosleep(&slack, NULL);
+	session_drain(s, false);
+}
+
+/* Lets the target stand still, and lists its threads; once for all events. */
+static struct refusal hold_threads(struct switching *switching, const char *name)
+{
+	struct session *s = switching->session;
+	struct refusal refusal = check_way(switching, name);
+
+	if (refusal.why || switching->held)
+		return refusal;
+	refusal = check_descriptors(s, count_threads(s));
+	if (!refusal.why)
+		refusal = pause_hold_target(s, switching->asker);
+	if (refusal.why)
+		return refusal;
+	switching->held = sampler_now();
+	read_births(s);
+	if (list_threads(switching))
+		return REFUSED(ENOMEM, "there is not enough memory");
+	if (!switching->nr_tids)
+		return REFUSED(ESRCH, "the program has ended");
+	s->adoption.over = true;
+	s->adoption.opened = 0;
+	return check_descriptors(s, switching->nr_tids);
+}
+
+/* Opens an event that is the last in the configuration. */
+static int open_event(struct switching *switching, unsigned e, char why[WHY_SIZE])
+{
+	struct session *s = switching->session;
 	struct event *event = &s->own_config->events[e];
 	struct sampler_config wanted;
 	int err;
 
 	choose_shift(s, e);
 	session_configure_sampler(s, &wanted);
+	wanted.tasks = switching->tids;
+	wanted.nr_tasks = switching->nr_tids;
 	err = sampler_add_event(s->sampler, &wanted, why);
 	if ((err == -EACCES || err == -EPERM) && event_exclude_kernel(event))
 		err = sampler_add_event(s->sampler, &wanted, why);
 	return err;
 }
 
-static struct refusal check_way(const struct session *s, const char *name)
-{
-	if (s->config->nr_events == SAMPLER_MAX_EVENTS)
-		return REFUSED(E2BIG, "there are 16 events already");
-	if (s->sampling.way != SAMPLER_CGROUP)
-		return control_refuse(EOPNOTSUPP,
-		                      "'%.100s' is not open, and events are inherited here; "
-		                      "record --spare opens events for later",
-		                      name);
-	return NOT_REFUSED;
-}
-
 /* Opens an event by its name, switched off, as the last one. */
-static struct refusal add_event(struct session *s, const char *name)
+static struct refusal add_event(struct switching *switching, const char *name)
 {
+	struct session *s = switching->session;
 	struct record_config *config = s->own_config;
 	const unsigned e = config->nr_events;
-	struct refusal refusal = check_way(s, name);
+	struct refusal refusal = NOT_REFUSED;
 	char why[WHY_SIZE];
 	int err;
 
-	if (!refusal.why)
-		refusal = parse(name, &config->events[e]);
+	if (e == SAMPLER_MAX_EVENTS)
+		return REFUSED(E2BIG, "there are 16 events already");
+	refusal = parse(name, &config->events[e]);
+	if (!refusal.why && s->sampling.way != SAMPLER_CGROUP)
+		refusal = hold_threads(switching, name);
 	if (refusal.why)
 		return refusal;
 	s->events[e] = (struct session_event){.kind = NO_KIND, .own_at = s->cpu_start};
 	config->nr_events++;
-	err = add_cpu_events(s, e) ?: open_event(s, e, why);
+	err = add_cpu_events(s, e) ?: open_event(switching, e, why);
 	if (!err)
 		return NOT_REFUSED;
 	config->nr_events--;
@@ -140,27 +272,28 @@ static struct refusal add_event(struct session *s, const char *name)
 
 /* --- the choice ------------------------------------------------------------------------------- */
 
-static struct refusal choose(struct session *s, const char *name, enum control_change change,
-                             struct choice *choice)
+static struct refusal choose(struct switching *switching, const char *name)
 {
+	const bool drop = switching->request->change == CONTROL_DROP;
+	struct session *s = switching->session;
 	int e = find_event(s, name);
 
-	if (change == CONTROL_DROP && (e < 0 || !s->events[e].on))
+	if (drop && (e < 0 || !s->events[e].on))
 		return control_refuse(ENOENT, "'%.100s' is not sampled", name);
 	if (e < 0) {
-		struct refusal refusal = add_event(s, name);
+		struct refusal refusal = add_event(switching, name);
 
 		if (refusal.why)
 			return refusal;
 		e = (int)s->config->nr_events - 1;
 	}
-	choice->on[e] = change != CONTROL_DROP;
+	switching->on[e] = !drop;
 	return NOT_REFUSED;
 }
 
-static struct refusal choose_all(struct session *s, const char *names, enum control_change change,
-                                 struct choice *choice)
+static struct refusal choose_all(struct switching *switching)
 {
+	const char *names = switching->request->text;
 	struct refusal refusal = NOT_REFUSED;
 	char name[EVENT_NAME_MAX];
 
@@ -170,17 +303,18 @@ static struct refusal choose_all(struct session *s, const char *names, enum cont
 			return REFUSED(EINVAL, "that is no list of events as in -e");
 		memcpy(name, names, (size_t)(end - names));
 		name[end - names] = '\0';
-		refusal = choose(s, name, change, choice);
+		refusal = choose(switching, name);
 	}
 	return refusal;
 }
 
-static struct refusal check(const struct session *s, const struct choice *choice)
+static struct refusal check(const struct switching *switching)
 {
+	const struct session *s = switching->session;
 	unsigned nr_on = 0;
 
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		nr_on += choice->on[e];
+		nr_on += switching->on[e];
 	if (!nr_on)
 		return REFUSED(EINVAL, "no event would be left; pause --recording pauses all");
 	if (!pause_has_room(s))
@@ -244,30 +378,53 @@ static void switch_off(struct session *s, unsigned e, uint64_t now)
 }
 
 /* New events begin before old ones end: no moment is without samples. */
-static void switch_all(struct session *s, const struct choice *choice)
+static void switch_all(const struct switching *switching)
 {
+	struct session *s = switching->session;
+
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		if (choice->on[e] && !s->events[e].on)
+		if (switching->on[e] && !s->events[e].on)
 			switch_on(s, e, sampler_now());
 	for (unsigned e = 0; e < s->config->nr_events; e++)
-		if (!choice->on[e] && s->events[e].on)
+		if (!switching->on[e] && s->events[e].on)
 			switch_off(s, e, sampler_now());
 	session_count_clocks(s);
 	overhead_guard_begin_interval(&s->guard, sampler_now());
 	s->guard.told_since = 0; /* the next time that is told begins the interval */
 }
 
-struct refusal event_switch(struct session *s, enum control_change change, const char *names)
+/* Returns that it was done, and the price of it. */
+static struct refusal note_price(const struct switching *switching)
 {
-	struct choice choice = {{false}};
+	struct refusal printed;
+
+	if (!switching->held)
+		return NOT_REFUSED;
+	printed =
+		control_refuse(0,
+	                       "opened for each of %zu threads on %u CPUs; the program stood still "
+	                       "for %.1f ms, and a switch between its threads costs about twice as "
+	                       "much from now on",
+	                       switching->nr_tids, sampler_nr_cpus(switching->session->sampler),
+	                       (double)(sampler_now() - switching->held) / 1e6);
+	return (struct refusal){.note = printed.why};
+}
+
+struct refusal event_switch(struct session *s, const struct control_request *request, pid_t asker)
+{
+	struct switching switching = {.session = s, .request = request, .asker = asker};
 	struct refusal refusal;
 
-	for (unsigned e = 0; e < s->config->nr_events && change != CONTROL_ONLY; e++)
-		choice.on[e] = s->events[e].on;
-	refusal = choose_all(s, names, change, &choice);
+	for (unsigned e = 0; e < s->config->nr_events && request->change != CONTROL_ONLY; e++)
+		switching.on[e] = s->events[e].on;
+	refusal = choose_all(&switching);
 	if (!refusal.why)
-		refusal = check(s, &choice);
+		refusal = check(&switching);
 	if (!refusal.why)
-		switch_all(s, &choice);
+		switch_all(&switching);
+	pause_let_target_go(s);
+	if (!refusal.why)
+		refusal = note_price(&switching);
+	free(switching.tids);
 	return refusal;
 }

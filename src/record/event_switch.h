@@ -13,8 +13,11 @@ struct session;
 
 /*
  * Switches events on and off, by their names as in -e, parted by commas. If it is refused all
- * events sample as before.
+ * events sample as before. Where events are inherited, one that is not open yet is opened for each
+ * thread if the request wants it anyway, while the target stands still; asker: a process that does
+ * not stand still.
  */
-struct refusal event_switch(struct session *session, enum control_change change, const char *names);
+struct refusal event_switch(struct session *session, const struct control_request *request,
+                            pid_t asker);
 
 #endif

@@ -156,6 +156,26 @@ static struct refusal stop_target(struct session *s, pid_t except)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
+struct refusal pause_hold_target(struct session *s, pid_t except)
+{
+	struct refusal refusal = NOT_REFUSED;
+
+	if (s->pause.freezes)
+		return NOT_REFUSED;
+	refusal = stop_target(s, except);
+	s->pause.freezes = s->pause.for_moment = !refusal.why;
+	return refusal;
+}
+
+void pause_let_target_go(struct session *s)
+{
+	if (!s->pause.for_moment)
+		return;
+	freeze_end(&s->pause.freeze);
+	return_to_cgroup(s);
+	s->pause.freezes = s->pause.for_moment = false;
+}
+
 /* With whole CPUs others are sampled while the command is stopped. */
 static bool pauses_recording(const struct session *s, const struct pause_request *request)
 {

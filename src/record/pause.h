@@ -23,6 +23,7 @@ struct pause {
 	struct freeze freeze;
 	unsigned flags;   /* RECORDING_PAUSED, RECORDING_FROZEN; 0: it is not paused */
 	bool freezes;     /* the freeze is in force */
+	bool for_moment;  /* it is that of pause_hold_target() */
 	bool holds_ranks; /* ranks sleep after MPI_Init */
 	uint64_t since;   /* ns */
 	uint64_t cpu;     /* the recorder's CPU time when it began, ns */
@@ -39,6 +40,12 @@ void pause_close(struct session *session);
 
 /* Pauses the recording, or says why it cannot be paused. */
 struct refusal pause_begin(struct session *session, const struct pause_request *request);
+/*
+ * Lets the target stand still for a moment, unless it does so already, while the recording goes on;
+ * or says why it cannot.
+ */
+struct refusal pause_hold_target(struct session *session, pid_t except);
+void pause_let_target_go(struct session *session);
 /* Pauses it before the command has been executed; the end of the pause executes it. */
 void pause_start(struct session *session);
 /* Looks whether ranks have reached the end of MPI_Init, where they sleep. The end lets them go. */

@@ -112,8 +112,7 @@ static struct refusal memory(struct session *s, const struct control_request *re
 static struct refusal event(struct session *s, const struct control_request *request,
                             const struct ucred *peer)
 {
-	(void)peer;
-	return event_switch(s, request->change, request->text);
+	return event_switch(s, request, peer->pid);
 }
 
 static struct refusal calls(struct session *s, const struct control_request *request,
@@ -236,6 +235,7 @@ static void serve(void *arg, const struct control_request *request, const struct
 	answer->ok = !refusal.why;
 	answer->time = sampler_now();
 	snprintf(answer->error, sizeof(answer->error), "%s", refusal.why ? refusal.why : "");
+	snprintf(answer->note, sizeof(answer->note), "%s", refusal.note ? refusal.note : "");
 	/* A lease is renewed each second, and leaves nothing in the trace. */
 	if (!s->saved && request->command != CONTROL_LEASE)
 		note_action(s, request, peer, answer->time, refusal.err);

@@ -396,6 +396,7 @@ void session_wait(struct session *s)
 	int poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	struct epoll_event events[4];
 
+	launch_reap_others(&s->launch);
 	if (poll_fd < 0)
 		return;
 	s->over = watch_command(s, poll_fd) < 0;

@@ -1,15 +1,35 @@
 #include "record/session.h"
 #include "record/summary.h"
 
+#include <stdlib.h>
+
+/* Events may be added while the task lives. Without memory those of a CPU share its stream. */
+static struct stream *added_stream(struct session *s, struct cpu_event *kept, struct task *task,
+                                   unsigned event)
+{
+	const unsigned first = s->tasks.nr_streams;
+
+	if (!task->added) {
+		task->added = calloc(SAMPLER_MAX_EVENTS - first, sizeof(*task->added));
+		if (!task->added)
+			return &kept->stream;
+		for (unsigned e = first; e < SAMPLER_MAX_EVENTS; e++)
+			task->added[e - first] = stream_start(s->config->seed, s->nr_streams++, 0);
+	}
+	return &task->added[event - first];
+}
+
 static struct stream *stream_of(struct session *s, struct cpu_event *kept, struct task *task,
                                 const struct sampler_origin *origin)
 {
 	if (s->sampling.way == SAMPLER_CGROUP)
 		return &kept->stream;
+	if ((unsigned)origin->event >= s->tasks.nr_streams)
+		return added_stream(s, kept, task, (unsigned)origin->event);
 	/* Streams start at shift 0: the kernel may use a shorter period than it was asked for. Each
 	 * sample tells its period. */
 	if (!task->streams_started) {
-		for (unsigned e = 0; e < s->config->nr_events; e++)
+		for (unsigned e = 0; e < s->tasks.nr_streams; e++)
 			task->streams[e] = stream_start(s->config->seed, s->nr_streams++, 0);
 		task->streams_started = true;
 	}

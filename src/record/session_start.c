@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -107,8 +108,11 @@ static void restart_streams(struct session *s)
 			                             s->sampling.shift[e]);
 		}
 	}
-	for (struct task *task = s->tasks.tasks; task; task = task->hh.next)
+	for (struct task *task = s->tasks.tasks; task; task = task->hh.next) {
 		task->streams_started = false;
+		free(task->added);
+		task->added = NULL;
+	}
 }
 
 static void restart_counts(struct session *s)

@@ -100,4 +100,51 @@ assert [e["name"] for e in info["events"]] == ["cpu-clock", "page-faults"], info
 assert all(e["stored"] for e in info["events"]), info["events"]
 assert len(info["gaps"]) == 3, info["gaps"]
 END
+
+# One that was not is opened for each thread, of those born later, too.
+anyway() { # OPTIONS...: with page-faults opened beforehand for comparison
+	start_recording -F 500 -e cpu-clock --spare page-faults -o z.atr "$@" 2>errors
+	launched=$(target_of $recorder)
+	"$ADAPTRACE" ctl z.atr event only page-faults,minor-faults --anyway 2>said || fail "$(cat said)"
+	one_complaint said "stood still" || fail "$(cat said)"
+	"$ADAPTRACE" ctl z.atr event only cpu-clock 2>said && sleep 0.1
+	"$ADAPTRACE" ctl z.atr event only page-faults,minor-faults 2>said || fail "$(cat said)"
+	! grep -q . said || fail "$(cat said)"
+	sleep 0.4
+	ctl z.atr stop
+	check "$@" <<'END'
+import sys
+import recording
+
+info = recording.info("z.atr")
+clock, faults, minor = info["events"]
+print(sys.argv[1:], faults, minor)
+assert minor["name"] == "minor-faults" and minor["exact"] > 100, minor
+assert abs(minor["exact"] - faults["exact"]) <= .01 * faults["exact"] + 20, (minor, faults)
+tids = {name: {s["tid"] for s in recording.samples("z.atr") if s["event"] == name} for name in ("page-faults", "minor-faults")}
+assert tids["minor-faults"] == tids["page-faults"] and len(tids["minor-faults"]) > 1, tids
+END
+}
+anyway --inherit "$TARGETS/faults" 2 100000
+kill $launched
+wait $recorder 2>/dev/null
+"$TARGETS/faults" 3 100000 &
+target=$!
+background="$background $target"
+sleep 0.2
+anyway -p $target
+wait $recorder
+(
+	ulimit -n 80
+	exec "$ADAPTRACE" record -q --inherit -e cpu-clock -o few.atr "$TARGETS/faults" 40 100000 2>errors
+) &
+recorder=$!
+background="$background $recorder"
+await sh -c "'$ADAPTRACE' ctl few.atr status | grep -q ' [1-9][0-9]* samples taken\|^[1-9][0-9]* samples'"
+launched=$(target_of $recorder)
+refused "take [0-9]* open files" event add page-faults --anyway
+! grep -q '^State:.T' "/proc/$launched/status" || fail "it was left stopped"
+kill $launched
+wait $recorder 2>/dev/null
+kill $target
 pass

@@ -24,7 +24,7 @@
 
 #define MAX_WORDS 4 /* WHOM COMMAND ARGUMENT OPTIONAL */
 
-enum { OPT_RECORDING = 1000, OPT_FOR, OPT_SAVE };
+enum { OPT_RECORDING = 1000, OPT_FOR, OPT_SAVE, OPT_ANYWAY };
 
 struct ctl {
 	const char *words[MAX_WORDS];
@@ -33,7 +33,7 @@ struct ctl {
 	const char *optional; /* argument; NULL: not given */
 	const char *save; /* where reset writes a trace of what the recorder has; NULL: nowhere */
 	double seconds;
-	bool recording, json;
+	bool recording, anyway, json;
 };
 
 struct ctl_command {
@@ -238,6 +238,8 @@ static int ask(const struct whom *recorder, const struct control_request *reques
 	else if (!answer.ok)
 		say("the recorder refuses '%s': %s", control_command_name(request->command),
 		    answer.error);
+	else if (*answer.note)
+		say("%s", answer.note);
 	return !err && answer.ok ? 0 : 1;
 }
 
@@ -323,7 +325,7 @@ static int memory(const struct ctl *ctl, const struct whom *recorder)
 
 static int event(const struct ctl *ctl, const struct whom *recorder)
 {
-	struct control_request request = {.command = CONTROL_EVENT};
+	struct control_request request = {.command = CONTROL_EVENT, .anyway = ctl->anyway};
 
 	request.change = control_change_find(ctl->argument);
 	if (request.change == NR_CONTROL_CHANGES)
@@ -432,6 +434,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_RECORDING:
 		ctl->recording = true;
 		return 0;
+	case OPT_ANYWAY:
+		ctl->anyway = true;
+		return 0;
 	case OPT_SAVE:
 		ctl->save = arg;
 		return 0;
@@ -458,6 +463,8 @@ static void check_options(const struct ctl *ctl)
 		say_usage("--recording is for pause");
 	if (ctl->save && strcmp(ctl->name, "reset") != 0)
 		say_usage("--save is for reset");
+	if (ctl->anyway && strcmp(ctl->name, "event") != 0)
+		say_usage("--anyway is for event");
 	if (ctl->seconds > 0 && !pauses && !resumes)
 		say_usage("--for is for pause and resume");
 }
@@ -521,6 +528,10 @@ int cmd_ctl(int argc, char **argv)
 		{"for", OPT_FOR, "TIME", 0,
 	         "end the pause, or the time until the next one, after so many seconds; 10m and 2h "
 	         "are minutes and hours",
+	         0},
+		{"anyway", OPT_ANYWAY, NULL, 0,
+	         "open an event for each thread where events are inherited; the program stands "
+	         "still meanwhile, and its switches of threads cost more afterwards",
 	         0},
 		{"save", OPT_SAVE, "FILE", 0, "write a trace of what there is before a reset", 0},
 		{0},

@@ -155,7 +155,7 @@ int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned 
 {
 	int err = 0;
 
-	for (unsigned t = 0; t < s->nr_targets; t++) {
+	for (unsigned t = 0; t < sampler_targets(s, event); t++) {
 		for (unsigned c = 0; c < s->nr_cpus; c++) {
 			int fd = *sampler_fd(s, event, rung, t, c);
 
@@ -305,7 +305,7 @@ static uint64_t event_total(const struct sampler *s, const struct sampler_event 
 {
 	uint64_t total = 0;
 
-	for (size_t i = 0; i < event->nr_rungs * sampler_cells(s); i++)
+	for (size_t i = 0; i < event->nr_rungs * sampler_cells(s, event); i++)
 		total += read_sampled(s, event->fds[i], false);
 	return total;
 }
@@ -318,7 +318,7 @@ uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event 
 	if (!s->counts_lost)
 		return event->lost[cpu];
 	for (unsigned r = 0; r < event->nr_rungs; r++)
-		for (unsigned t = 0; t < s->nr_targets; t++)
+		for (unsigned t = 0; t < sampler_targets(s, event); t++)
 			lost += read_sampled(s, *sampler_fd(s, event, r, t, cpu), true);
 	return lost;
 }

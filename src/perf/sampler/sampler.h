@@ -135,7 +135,10 @@ int sampler_resume(struct sampler *sampler);
 
 /*
  * Opens an event of a configuration behind those that there are, which are the first of its events,
- * and switches it off. Only where events are not inherited. 0, or -errno with a line in why.
+ * and switches it off. 0, or -errno with a line in why. Where events are inherited it is opened for
+ * each of the configuration's tasks, which must be all that are sampled; none may be born
+ * meanwhile. From then on tasks do not share what the kernel keeps of their events, so that each
+ * switch between them costs more, and sampler_adopt() is not possible any more.
  */
 int sampler_add_event(struct sampler *sampler, const struct sampler_config *config,
                       char why[WHY_SIZE]);
@@ -248,6 +251,8 @@ size_t sampler_rings_size(unsigned nr_cpus, unsigned nr_likely, size_t size, uin
 /* Bytes of the ring that each likely CPU has for samples. */
 size_t sampler_ring_size(const struct sampler *sampler);
 
+/* Raises the limit of open files as far as allowed and returns it. */
+size_t sampler_descriptor_limit(void);
 /* Descriptors that are open at most while a command is sampled by a ladder for one event. */
 size_t sampler_usual_descriptors(unsigned nr_cpus);
 

@@ -146,7 +146,7 @@ static int check(struct sampler *s, size_t nr)
 	if (s->way != SAMPLER_LADDER || s->nr_counters)
 		return -EOPNOTSUPP;
 	for (unsigned e = 0; e < s->nr_events; e++)
-		if (!s->events[e].is_clock)
+		if (!sampler_is_steered(&s->events[e]))
 			return -EOPNOTSUPP;
 	if (most > MOST_EVENTS / s->nr_cpus)
 		most = MOST_EVENTS / s->nr_cpus;

@@ -12,12 +12,12 @@
 /* Room for one more rung of an event: closed. */
 static int add_rung(struct sampler *s, struct sampler_event *event)
 {
-	size_t nr = event->nr_rungs * sampler_cells(s);
-	int *fds = realloc(event->fds, (nr + sampler_cells(s)) * sizeof(*fds));
+	size_t nr = event->nr_rungs * sampler_cells(s, event);
+	int *fds = realloc(event->fds, (nr + sampler_cells(s, event)) * sizeof(*fds));
 
 	if (!fds)
 		return -ENOMEM;
-	for (size_t i = 0; i < sampler_cells(s); i++)
+	for (size_t i = 0; i < sampler_cells(s, event); i++)
 		fds[nr + i] = -1;
 	event->fds = fds;
 	event->nr_rungs++;
@@ -96,7 +96,7 @@ int sampler_copy_more(struct sampler *s, uint32_t stack_size)
 	for (e = 0; e < s->nr_events; e++)
 		if (!sampler_has_step_room(s, &s->events[e]))
 			return -ENOSPC;
-	err = sampler_grow_ids(s, s->nr_events * sampler_cells(s));
+	err = sampler_grow_ids(s, s->nr_events * sampler_side_cells(s));
 	for (; !err && opened < s->nr_events; opened++)
 		err = open_rung(s, opened, stack_size);
 	if (!err)

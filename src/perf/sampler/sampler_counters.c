@@ -13,7 +13,7 @@ static int *counter_fds(const struct sampler *s, unsigned rung, unsigned target,
 
 size_t sampler_counter_fds(const struct sampler *s)
 {
-	return s->events[0].nr_rungs * sampler_cells(s) * s->nr_counters;
+	return s->events[0].nr_rungs * sampler_cells(s, &s->events[0]) * s->nr_counters;
 }
 
 int sampler_open_counters(struct sampler *s, const struct event *counters, unsigned rung,
@@ -25,7 +25,7 @@ int sampler_open_counters(struct sampler *s, const struct event *counters, unsig
 	for (unsigned i = 0; i < s->nr_counters && leader >= 0; i++) {
 		struct perf_event_attr attr = counter_attr(&counters[i]);
 
-		fds[i] = sampler_open_for(s, &attr, target, cpu, leader);
+		fds[i] = sampler_open_for(s, &attr, s->tasks[target], cpu, leader);
 		if (fds[i] < 0 && fds[i] != -ESRCH)
 			return fds[i];
 	}

@@ -37,13 +37,13 @@ int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
 	return member_open(attr, pid, cpu, -1, 0);
 }
 
-int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned t, unsigned c,
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, pid_t task, unsigned c,
                      int leader)
 {
 	attr->read_format |= s->counts_lost ? RECORD_LOST_COUNTS : 0;
 	attr->inherit = s->way == SAMPLER_LADDER;
 	if (s->way == SAMPLER_LADDER)
-		return member_open(attr, s->tasks[t], s->cpus[c], leader, 0);
+		return member_open(attr, task, s->cpus[c], leader, 0);
 	return member_open(attr, s->cgroup, s->cpus[c], leader,
 	                   s->cgroup < 0 ? 0 : PERF_FLAG_PID_CGROUP);
 }
@@ -91,9 +91,10 @@ static int note_id(struct sampler *s, int fd, unsigned event, unsigned rung, uns
 int sampler_open_event(struct sampler *s, struct perf_event_attr *attr, unsigned e, unsigned rung,
                        unsigned t, unsigned c)
 {
-	int *fd = sampler_fd(s, &s->events[e], rung, t, c), err;
+	const struct sampler_event *event = &s->events[e];
+	int *fd = sampler_fd(s, event, rung, t, c), err;
 
-	*fd = sampler_open_for(s, attr, t, c, -1);
+	*fd = sampler_open_for(s, attr, (event->own_tasks ?: s->tasks)[t], c, -1);
 	err = sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	return !err && *fd >= 0 ? note_id(s, *fd, e, rung, t) : err;
 }

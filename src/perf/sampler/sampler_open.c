@@ -57,7 +57,8 @@ static int find_cpus(struct sampler *s)
 
 static void close_event(struct sampler *s, unsigned e)
 {
-	close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s));
+	close_all(s->events[e].fds, s->events[e].nr_rungs * sampler_cells(s, &s->events[e]));
+	free(s->events[e].own_tasks);
 	free(s->events[e].base_period);
 	free(s->events[e].lost);
 	free(s->events[e].lost_before);
@@ -73,10 +74,10 @@ static int open_side(struct sampler *s, struct perf_event_attr *attr, unsigned t
 {
 	int *fd = &s->side_fds[t * s->nr_cpus + c];
 
-	*fd = sampler_open_for(s, attr, t, c, -1);
+	*fd = sampler_open_for(s, attr, s->tasks[t], c, -1);
 	if (*fd == -EINVAL && attr->build_id) { /* Linux before 5.12 */
 		attr->build_id = 0;
-		*fd = sampler_open_for(s, attr, t, c, -1);
+		*fd = sampler_open_for(s, attr, s->tasks[t], c, -1);
 	}
 	return sampler_redirect(*fd, s->owner_fds[ring_index(s, RING_SIDE, c)]);
 }
@@ -213,7 +214,7 @@ static int open_rung(struct sampler *s, const struct sampler_config *config, uns
 {
 	int err = 0;
 
-	for (unsigned t = 0; t < s->nr_targets; t++)
+	for (unsigned t = 0; t < sampler_targets(s, &s->events[e]); t++)
 		for (unsigned c = 0; c < s->nr_cpus && !err; c++)
 			if (is_wanted(s, config, c))
 				err = open_event(s, config, e, r, t, c);
@@ -264,7 +265,8 @@ static int prepare_event(struct sampler *s, const struct sampler_config *config,
 	event->nr_steps = 1;
 	event->off = config->spare[e];
 	event->steps[0].shift = config->shift[e];
-	event->fds = fd_grid(rungs * sampler_cells(s));
+	event->steps[0].set = s->set;
+	event->fds = fd_grid(rungs * sampler_cells(s, event));
 	event->base_period = grid(s->nr_cpus, sizeof(*event->base_period));
 	event->lost = grid(s->nr_cpus, sizeof(*event->lost));
 	event->lost_before = grid(s->nr_cpus, sizeof(*event->lost_before));
@@ -293,8 +295,8 @@ static bool can_steer(const struct sampler_config *config)
 
 static int allocate(struct sampler *s, const struct sampler_config *config, unsigned rungs)
 {
-	s->ids = grid(sampler_cells(s) * rungs * config->nr_events, sizeof(*s->ids));
-	s->side_fds = fd_grid(sampler_cells(s));
+	s->ids = grid(sampler_side_cells(s) * rungs * config->nr_events, sizeof(*s->ids));
+	s->side_fds = fd_grid(sampler_side_cells(s));
 	s->code_fds = fd_grid(s->nr_cpus);
 	s->owner_fds = fd_grid(s->nr_rings);
 	s->rings = grid(s->nr_rings, sizeof(*s->rings));
@@ -364,6 +366,36 @@ static void explain(const struct sampler *s, const struct sampler_config *config
 	advice_line(&advice, why + strlen(why), WHY_SIZE - strlen(why));
 }
 
+/* Where events are inherited, tasks that exist need events of their own, and their children. */
+static int take_tasks(struct sampler *s, struct sampler_event *event,
+                      const struct sampler_config *config)
+{
+	if (s->way == SAMPLER_CGROUP)
+		return 0;
+	if (!config->nr_tasks)
+		return -EOPNOTSUPP;
+	event->own_tasks = grid(config->nr_tasks, sizeof(*event->own_tasks));
+	if (!event->own_tasks)
+		return -ENOMEM;
+	memcpy(event->own_tasks, config->tasks, config->nr_tasks * sizeof(*event->own_tasks));
+	event->nr_own = (unsigned)config->nr_tasks;
+	return 0;
+}
+
+static int add_event(struct sampler *s, const struct sampler_config *config, unsigned e)
+{
+	int err = take_tasks(s, &s->events[e], config);
+
+	if (!err)
+		err = prepare_event(s, config, e, 1);
+	if (!err)
+		err = sampler_grow_ids(s, sampler_cells(s, &s->events[e]));
+	if (!err)
+		err = open_events(s, config, e);
+	qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
+	return err;
+}
+
 /*
  * Its samples copy as much of the stack as those of the others now. The ids of an event that could
  * not be opened everywhere stay: no records have them.
@@ -372,22 +404,15 @@ int sampler_add_event(struct sampler *s, const struct sampler_config *config, ch
 {
 	struct sampler_config added = *config;
 	const unsigned e = s->nr_events;
-	int err = 0;
+	int err;
 
 	why[0] = '\0';
 	added.stack_size = s->events[0].attr.sample_stack_user;
 	added.copy_size = NULL;
 	added.spare[e] = true;
+	sampler_drop_adopted(s);
 	s->events[e] = (struct sampler_event){0};
-	if (s->way != SAMPLER_CGROUP || e == SAMPLER_MAX_EVENTS)
-		err = -EOPNOTSUPP;
-	if (!err)
-		err = prepare_event(s, &added, e, 1);
-	if (!err)
-		err = sampler_grow_ids(s, sampler_cells(s));
-	if (!err)
-		err = open_events(s, &added, e);
-	qsort(s->ids, s->nr_ids, sizeof(*s->ids), sampler_compare_ids);
+	err = e == SAMPLER_MAX_EVENTS ? -E2BIG : add_event(s, &added, e);
 	if (err) {
 		event_explain(&config->events[e], err, why);
 		close_event(s, e);

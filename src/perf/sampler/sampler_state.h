@@ -23,8 +23,13 @@ static inline size_t sampler_wakes_at(size_t size)
 	return size < SAMPLER_LARGE_RING ? size / 8 * 3 : size / 2;
 }
 
-/* The kernel events of one sampled event: fds[(rung * nr_targets + target) * nr_cpus + cpu]. */
+/*
+ * The kernel events of one sampled event: fds[(rung * number of targets + target) * nr_cpus + cpu].
+ * One that was added where events are inherited has targets of its own: all tasks of that time.
+ */
 struct sampler_event {
+	pid_t *own_tasks; /* NULL: its targets are the sampler's */
+	unsigned nr_own;
 	struct perf_event_attr attr;
 	uint64_t *base_period; /* per CPU */
 	int *fds;              /* < 0: not open (a task that ended meanwhile) */
@@ -137,10 +142,21 @@ static inline bool sampler_is_on(const struct sampler *s, const struct sampler_e
 	return !event->off && !s->paused;
 }
 
-/* The kernel events of a rung. */
-static inline size_t sampler_cells(const struct sampler *s)
+static inline unsigned sampler_targets(const struct sampler *s, const struct sampler_event *event)
 {
-	return (size_t)s->nr_targets * s->nr_cpus;
+	return event->own_tasks ? event->nr_own : s->nr_targets;
+}
+
+/* The kernel events of a rung. */
+static inline size_t sampler_cells(const struct sampler *s, const struct sampler_event *event)
+{
+	return (size_t)sampler_targets(s, event) * s->nr_cpus;
+}
+
+/* Whether an event's timers are kept on the grid, if any are. */
+static inline bool sampler_is_steered(const struct sampler_event *event)
+{
+	return event->is_clock && !event->own_tasks;
 }
 
 static inline size_t sampler_side_cells(const struct sampler *s)
@@ -151,7 +167,7 @@ static inline size_t sampler_side_cells(const struct sampler *s)
 static inline int *sampler_fd(const struct sampler *s, const struct sampler_event *event,
                               unsigned rung, unsigned target, unsigned cpu)
 {
-	return &event->fds[((size_t)rung * s->nr_targets + target) * s->nr_cpus + cpu];
+	return &event->fds[((size_t)rung * sampler_targets(s, event) + target) * s->nr_cpus + cpu];
 }
 
 /* Returns the attributes of an event that counts nothing. */
@@ -159,10 +175,10 @@ struct perf_event_attr sampler_dummy(void);
 /* Opens an event with the sampler's clock. Returns a descriptor or -errno. */
 int sampler_event_open(struct perf_event_attr *attr, pid_t pid, int cpu);
 /*
- * Opens an event for a target on a CPU, by task or cgroup as sampler.way says. leader: the
- * descriptor of its group's leader, -1 for a group of its own. Returns a descriptor or -errno.
+ * Opens an event for a task or the cgroup, as sampler.way says, on a CPU. leader: the descriptor of
+ * its group's leader, -1 for a group of its own. Returns a descriptor or -errno.
  */
-int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, unsigned target,
+int sampler_open_for(const struct sampler *s, struct perf_event_attr *attr, pid_t task,
                      unsigned cpu, int leader);
 /*
  * Redirects an event into the ring of another. fd may be the -errno of opening it, which is
@@ -225,8 +241,6 @@ uint64_t sampler_count_lost(const struct sampler *s, const struct sampler_event 
 int sampler_rung_ioctl(struct sampler *s, struct sampler_event *event, unsigned rung,
                        unsigned long request);
 
-/* Raises the limit of open files as far as allowed and returns it. */
-size_t sampler_descriptor_limit(void);
 /* The number of descriptors that are needed with a single rung. */
 size_t sampler_least_descriptors(const struct sampler *s, const struct sampler_config *config);
 /* Rungs that are of use for an event, and that there can be for all; notes a shortage. */

@@ -191,7 +191,7 @@ void sampler_note_phase(struct sampler *s, const struct sampler_origin *origin,
 	uint64_t distance;
 	struct grid grid;
 
-	if (!s->steering || !s->events[e].is_clock || origin->stale)
+	if (!s->steering || !sampler_is_steered(&s->events[e]) || origin->stale)
 		return;
 	grid = grid_of(s, e, origin->shift);
 	if (find_place(s, origin, sample, &place))
@@ -205,7 +205,9 @@ void sampler_note_phase(struct sampler *s, const struct sampler_origin *origin,
 
 void sampler_lose_phases(struct sampler *s, unsigned e)
 {
-	for (unsigned i = 0; s->steering && i < s->steering->nr_places; i++)
+	if (!s->steering || !sampler_is_steered(&s->events[e]))
+		return;
+	for (unsigned i = 0; i < s->steering->nr_places; i++)
 		timer_lost(timer_of(s, e, i));
 }
 
@@ -418,7 +420,7 @@ static uint64_t paying_ns(const struct sampler *s)
 		const struct sampler_event *event = &s->events[e];
 		struct grid grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift);
 
-		if (event->is_clock && grid.base << grid.shift > longest)
+		if (sampler_is_steered(event) && grid.base << grid.shift > longest)
 			longest = grid.base << grid.shift;
 	}
 	longest = longest < UINT64_MAX / TIMER_PATIENCE ? longest * TIMER_PATIENCE : UINT64_MAX;
@@ -435,7 +437,8 @@ static bool disturbs(const struct sampler *s)
 	uint64_t since = sampler_now() - RECENT_NS;
 
 	for (unsigned e = 0; e < s->nr_events && !s->runs_beside; e++)
-		for (unsigned i = 0; i < s->steering->nr_places; i++)
+		for (unsigned i = 0;
+		     sampler_is_steered(&s->events[e]) && i < s->steering->nr_places; i++)
 			if (*cpu_of(s, e, i) == own && timer_of(s, e, i)->latest > since)
 				return true;
 	return false;
@@ -447,7 +450,8 @@ static unsigned steer_all(struct sampler *s, uint64_t end)
 	uint64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
 	for (unsigned e = 0; e < s->nr_events; e++)
-		nr_off += steer_event(s, e, own, end);
+		if (sampler_is_steered(&s->events[e]))
+			nr_off += steer_event(s, e, own, end);
 	s->steering->spent += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
 	s->steering->first++;
 	return nr_off;

@@ -101,7 +101,7 @@ static int open_switches(struct sampler *s)
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		s->switch_fds[c] = -1;
 	for (unsigned c = 0; !err && c < s->nr_cpus; c++) {
-		s->switch_fds[c] = sampler_open_for(s, &attr, 0, c, -1);
+		s->switch_fds[c] = sampler_open_for(s, &attr, s->tasks[0], c, -1);
 		err = sampler_redirect(s->switch_fds[c],
 		                       s->owner_fds[ring_index(s, RING_SAMPLES, c)]);
 	}

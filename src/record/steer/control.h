@@ -16,8 +16,9 @@
 
 /* Why a command to a recorder is refused. */
 struct refusal {
-	const char *why; /* one line for the user, with a way out; NULL: it was not refused */
-	int err;         /* an errno for the trace */
+	const char *why;  /* one line for the user, with a way out; NULL: it was not refused */
+	int err;          /* an errno for the trace */
+	const char *note; /* one line for the user, where it was not refused; mostly NULL */
 };
 
 #define NOT_REFUSED   ((struct refusal){0})

@@ -84,6 +84,7 @@ static void drop_task(struct tasks *tasks, struct task *task)
 		drop_process(tasks, task->process);
 	counter_sums_free(task->counters);
 	free(task->names);
+	free(task->added);
 	free(task);
 }
 

@@ -69,6 +69,7 @@ struct task {
 	bool unobserved;          /* the kernel sends no more records of it, nor of its end */
 	bool dead;                /* it was dead when tasks_note_dead() was called */
 	bool streams_started;
+	struct stream *added; /* of all events that were added later, by their number; NULL: none */
 	UT_hash_handle hh;
 	struct stream streams[]; /* one per event, if each thread has its own streams */
 };

@@ -21,7 +21,8 @@ enum member {
 	PATH = 32,
 	HZ = 64,
 	BYTES = 128,
-	CHANGE = 256
+	CHANGE = 256,
+	ANYWAY = 512
 };
 
 static const struct command {
@@ -39,7 +40,7 @@ static const struct command {
 	[CONTROL_CONDITION] = {"condition", TEXT | VALUE | PATH, TEXT | VALUE},
 	[CONTROL_DETAIL] = {"detail", SECONDS | HZ, SECONDS},
 	[CONTROL_MEMORY] = {"memory", BYTES, BYTES},
-	[CONTROL_EVENT] = {"event", CHANGE | TEXT, CHANGE | TEXT},
+	[CONTROL_EVENT] = {"event", CHANGE | TEXT | ANYWAY, CHANGE | TEXT},
 	[CONTROL_LEASE] = {"lease", SECONDS | HZ, SECONDS | HZ},
 };
 
@@ -144,6 +145,10 @@ static unsigned take_member(const char *key, struct json_object *value,
 		request->recording = json_object_get_boolean(value);
 		return RECORDING;
 	}
+	if (!strcmp(key, "anyway") && json_object_is_type(value, json_type_boolean)) {
+		request->anyway = json_object_get_boolean(value);
+		return ANYWAY;
+	}
 	return 0;
 }
 
@@ -204,12 +209,13 @@ const char *control_request_parse(const char *packet, size_t size, struct contro
 	return wrong;
 }
 
-static void take_error(struct json_object *value, char error[CONTROL_ERROR_MAX + 1])
+static void take_line(struct json_object *value, const char *otherwise,
+                      char line[CONTROL_ERROR_MAX + 1])
 {
 	const char *text = json_object_get_string(value);
 
-	snprintf(error, CONTROL_ERROR_MAX + 1, "%s", text ? text : "no reason was given");
-	for (char *c = error; *c; c++)
+	snprintf(line, CONTROL_ERROR_MAX + 1, "%s", text ? text : otherwise);
+	for (char *c = line; *c; c++)
 		*c = iscntrl((unsigned char)*c) ? '?' : *c;
 }
 
@@ -226,7 +232,10 @@ bool control_answer_parse(const char *packet, size_t size, struct control_answer
 		answer->time = json_object_get_uint64(json_object_object_get(object, "time_ns"));
 	}
 	if (is_answer && !answer->ok)
-		take_error(json_object_object_get(object, "error"), answer->error);
+		take_line(json_object_object_get(object, "error"), "no reason was given",
+		          answer->error);
+	if (is_answer && answer->ok)
+		take_line(json_object_object_get(object, "note"), "", answer->note);
 	json_object_put(object);
 	return is_answer;
 }
@@ -261,6 +270,8 @@ static void add_members(struct json_object *object, const struct control_request
 	if (members & RECORDING)
 		json_object_object_add(object, "recording",
 		                       json_object_new_boolean(request->recording));
+	if (members & ANYWAY && request->anyway)
+		json_object_object_add(object, "anyway", json_object_new_boolean(true));
 	if (members & PERCENT)
 		json_object_object_add(object, "percent", json_object_new_double(request->percent));
 	if (members & VALUE)
@@ -300,6 +311,8 @@ size_t control_answer_print(const struct control_answer *answer, char packet[CON
 		json_object_object_add(object, "time_ns", json_object_new_uint64(answer->time));
 	else
 		json_object_object_add(object, "error", json_object_new_string(answer->error));
+	if (answer->ok && *answer->note)
+		json_object_object_add(object, "note", json_object_new_string(answer->note));
 	return print_object(object, packet);
 }
 

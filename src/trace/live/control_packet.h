@@ -35,7 +35,7 @@ enum control_command {
 	CONTROL_CONDITION, /* text, value, file: it has come true, which is to be noted */
 	CONTROL_DETAIL,    /* seconds, hz */
 	CONTROL_MEMORY,    /* bytes */
-	CONTROL_EVENT,     /* change, text: names of events as in -e */
+	CONTROL_EVENT,     /* change, text: names of events as in -e; anyway */
 	CONTROL_LEASE,     /* seconds, hz: a window for somebody who looks on, which is not kept */
 	NR_CONTROL_COMMANDS
 };
@@ -47,6 +47,7 @@ struct control_request {
 	enum control_command command;
 	enum control_change change;
 	bool recording; /* pause: the recording alone, while the target runs on */
+	bool anyway;    /* event: opened for each thread, where it is inherited and not spare */
 	double seconds; /* time after which the command is undone; 0: not given */
 	double percent; /* 0 … 100 */
 	double value;
@@ -60,6 +61,7 @@ struct control_answer {
 	bool ok;
 	uint64_t time;                     /* of the command's effect, ns; if ok */
 	char error[CONTROL_ERROR_MAX + 1]; /* one line, if not */
+	char note[CONTROL_ERROR_MAX + 1];  /* one line to be shown, if ok; mostly empty */
 };
 
 /* Returns the name of a command. */
