@@ -182,7 +182,7 @@ def online():
                 cpu.append(recorded[1] / alone[1])
             info = program.told('info')
             calls = sum(c['calls'] for c in program.told('report', '--mpi')['calls'])
-            seconds = info['duration_ns'] / 1e9 * n
+            seconds = info['wall_ns'] / 1e9 * n
             print(f'  {program.name:12s} {n:5d} {statistics.median(wall):6.2f} {statistics.median(cpu):6.2f} '
                   f'{calls / seconds:10.0f} {info["calls"]["bytes"] / seconds:10.0f}', flush=True)
 
