@@ -1,8 +1,8 @@
 /*
  * iterate KIND STEPS [KIND STEPS ...]: steps of a simulation, as far as their MPI calls go, on two
- * ranks or more. Every rank prints what it did as a line of JSON for each kind: its steps, the
- * calls of an ordinary step (0: steps differ), which steps took long, and for each MPI function
- * calls, bytes and time.
+ * ranks or more. Every rank prints what it did as a line of JSON for each kind: its steps, the time
+ * that they took, the calls of an ordinary step (0: steps differ), which steps took long, and for
+ * each MPI function calls, bytes and time.
  *
  *     wavefront  planes of a grid, down and up, from neighbour to neighbour (NPB LU)
  *     cg         a sum over pairs of ranks, 25 times a step, and a reduction (NPB CG)
@@ -364,13 +364,13 @@ static const struct kind *find_kind(const char *name)
 }
 
 /* One line, written at once: ranks share their output. */
-static void put_truth(const char *kind)
+static void put_truth(const char *kind, unsigned long took)
 {
 	static char text[65536];
 	int used = sprintf(text,
 	                   "{\"kind\":\"%s\",\"rank\":%d,\"ranks\":%d,\"steps\":%lu,"
-	                   "\"calls_per_step\":%lu,\"foreign\":%u,\"slow\":[",
-	                   kind, rank, size, steps, uneven ? 0 : of_step, foreign);
+	                   "\"ns\":%lu,\"calls_per_step\":%lu,\"foreign\":%u,\"slow\":[",
+	                   kind, rank, size, steps, took, uneven ? 0 : of_step, foreign);
 
 	for (unsigned i = 0; i < nr_slow; i++)
 		used += sprintf(text + used, "%s%lu", i ? "," : "", slow_steps[i]);
@@ -399,11 +399,14 @@ static void make_grid(void)
 
 static void run(const struct kind *kind)
 {
+	unsigned long took;
+
 	tag_base = 1000 * (int)(kind - kinds);
 	memset(sums, 0, sizeof(sums));
 	uneven = false;
 	foreign = nr_slow = 0;
 	CALL(BARRIER, 0, MPI_Barrier(MPI_COMM_WORLD));
+	took = now();
 	for (unsigned long step = 0; step < steps; step++) {
 		in_step = 0;
 		kind->step(step);
@@ -411,7 +414,7 @@ static void run(const struct kind *kind)
 			of_step = in_step;
 	}
 	CALL(BARRIER, 0, MPI_Barrier(MPI_COMM_WORLD));
-	put_truth(kind->name);
+	put_truth(kind->name, now() - took);
 }
 
 int main(int argc, char **argv)
