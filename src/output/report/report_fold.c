@@ -25,17 +25,18 @@ void fold_columns_init(struct fold_columns *columns, const struct fold *fold)
 }
 
 const char *fold_rates(struct fold *fold, const struct fold_columns *columns, unsigned n,
-                       struct fold_rate rates[FOLD_MOST_BINS], bool *known)
+                       struct fold_band *rates, bool *known)
 {
 	const struct counter_column *column = &columns->of.columns[n];
 
 	/* The event itself is the first of the counters that samples have. */
 	*known = column->state != COUNTER_NEVER &&
 	         fold_counters_solve(&fold->counters, n + 1, rates);
-	for (unsigned i = 0; i < fold->nr_bins && *known; i++)
-		rates[i] = (struct fold_rate){column->factor * rates[i].rate,
-		                              column->factor * rates[i].low,
-		                              column->factor * rates[i].high};
+	for (unsigned i = 0; i < fold->nr_bins && *known; i++) {
+		rates->value[i] *= column->factor;
+		rates->low[i] *= column->factor;
+		rates->high[i] *= column->factor;
+	}
 	return column->title;
 }
 
@@ -78,19 +79,22 @@ static void draw_line(char line[LINE_SIZE], const double *values, unsigned nr, d
 static void put_function(struct table *table, const struct fold *fold,
                          const struct fold_function *function, const char *name)
 {
-	double values[FOLD_MOST_BINS] = {0}, most = 0;
 	unsigned at_least = 0, at_most = 0;
+	struct fold_band shares;
 	char line[LINE_SIZE];
+	double most = 0;
 
+	fold_shares(fold, function, &shares);
 	for (unsigned i = 0; i < fold->nr_bins; i++) {
-		values[i] = fold_share(fold, function, i).share;
-		if (values[i] > values[at_most] || isnan(values[at_most]))
+		const double value = shares.value[i];
+
+		if (value > shares.value[at_most] || isnan(shares.value[at_most]))
 			at_most = i;
-		if (values[i] < values[at_least] || isnan(values[at_least]))
+		if (value < shares.value[at_least] || isnan(shares.value[at_least]))
 			at_least = i;
-		most = fmax(most, values[i]);
+		most = fmax(most, value);
 	}
-	draw_line(line, values, fold->nr_bins, most);
+	draw_line(line, shares.value, fold->nr_bins, most);
 	table_begin(table);
 	table_share(table, function->samples, fold->samples);
 	table_share(table, function->in_bins[at_least], fold->in_bins[at_least]);
@@ -105,14 +109,14 @@ static void put_function(struct table *table, const struct fold *fold,
 
 static double widest_band(const struct fold *fold)
 {
+	struct fold_band shares;
 	double widest = 0;
 
-	for (uint32_t f = 0; f < fold->nr_functions; f++)
-		for (unsigned i = 0; i < fold->nr_bins; i++) {
-			struct fold_share share = fold_share(fold, &fold->functions[f], i);
-
-			widest = fmax(widest, (share.high - share.low) / 2);
-		}
+	for (uint32_t f = 0; f < fold->nr_functions; f++) {
+		fold_shares(fold, &fold->functions[f], &shares);
+		for (unsigned i = 0; i < fold->nr_bins; i++)
+			widest = fmax(widest, (shares.high[i] - shares.low[i]) / 2);
+	}
 	return widest;
 }
 
@@ -168,18 +172,17 @@ static void put_functions(FILE *to, const struct fold *fold, const struct report
 }
 
 static void put_counter(struct table *table, const struct fold *fold, const char *name,
-                        const struct fold_rate *rates)
+                        const struct fold_band *rates)
 {
-	double values[FOLD_MOST_BINS] = {0}, least = INFINITY, most = 0, sum = 0;
+	double least = INFINITY, most = 0, sum = 0;
 	char line[LINE_SIZE];
 
 	for (unsigned i = 0; i < fold->nr_bins; i++) {
-		values[i] = rates[i].rate;
-		least = fmin(least, values[i]);
-		most = fmax(most, values[i]);
-		sum += values[i];
+		least = fmin(least, rates->value[i]);
+		most = fmax(most, rates->value[i]);
+		sum += rates->value[i];
 	}
-	draw_line(line, values, fold->nr_bins, most);
+	draw_line(line, rates->value, fold->nr_bins, most);
 	table_begin(table);
 	table_amount(table, sum / fold->nr_bins);
 	table_amount(table, fmax(least, 0));
@@ -192,7 +195,7 @@ static void put_counter(struct table *table, const struct fold *fold, const char
 static void put_counters(FILE *to, struct fold *fold, const struct report_options *options)
 {
 	struct table table = {.columns = counter_columns, .to = to, .unit = TRACE_COUNT};
-	struct fold_rate rates[FOLD_MOST_BINS];
+	struct fold_band rates;
 	struct fold_columns columns;
 	bool known;
 
@@ -203,10 +206,10 @@ static void put_counters(FILE *to, struct fold *fold, const struct report_option
 		fputc('\n', to);
 	}
 	for (unsigned i = 0; i < columns.nr; i++) {
-		const char *name = fold_rates(fold, &columns, i, rates, &known);
+		const char *name = fold_rates(fold, &columns, i, &rates, &known);
 
 		if (known)
-			put_counter(&table, fold, name, rates);
+			put_counter(&table, fold, name, &rates);
 		else if (!options->style.quiet)
 			fprintf(to, "too few samples tell the rate of %s in %u bins\n", name,
 			        fold->nr_bins);
@@ -231,58 +234,32 @@ int report_fold_text(FILE *to, const struct trace *trace, const char *name,
 /* --- JSON ---------------------------------------------------------------------------------------
  */
 
-/* Gives the value of a bin, or a bound of it. */
-typedef double bin_fn(const struct fold *fold, const void *of, unsigned bin);
-
-static double bin_share(const struct fold *fold, const void *of, unsigned bin)
+static void put_bins(struct json_writer *json, const char *key, const double *values, unsigned nr)
 {
-	return fold_share(fold, of, bin).share;
-}
-
-static double bin_share_low(const struct fold *fold, const void *of, unsigned bin)
-{
-	return fold_share(fold, of, bin).low;
-}
-
-static double bin_share_high(const struct fold *fold, const void *of, unsigned bin)
-{
-	return fold_share(fold, of, bin).high;
-}
-
-static double bin_rate(const struct fold *fold, const void *of, unsigned bin)
-{
-	(void)fold;
-	return ((const struct fold_rate *)of)[bin].rate;
-}
-
-static double bin_rate_low(const struct fold *fold, const void *of, unsigned bin)
-{
-	(void)fold;
-	return ((const struct fold_rate *)of)[bin].low;
-}
-
-static double bin_rate_high(const struct fold *fold, const void *of, unsigned bin)
-{
-	(void)fold;
-	return ((const struct fold_rate *)of)[bin].high;
-}
-
-/* of NULL: null. */
-static void put_bins(struct json_writer *json, const char *key, const struct fold *fold,
-                     bin_fn *value, const void *of)
-{
-	if (!of) {
-		json_null(json, key);
-		return;
-	}
 	json_begin_list(json, key);
-	for (unsigned i = 0; i < fold->nr_bins; i++)
-		json_real(json, NULL, value(fold, of, i));
+	for (unsigned i = 0; i < nr; i++)
+		json_real(json, NULL, values[i]);
 	json_end_list(json);
+}
+
+/* band NULL: null. */
+static void put_band(struct json_writer *json, const char *key, const struct fold_band *band,
+                     unsigned nr)
+{
+	if (band) {
+		put_bins(json, key, band->value, nr);
+		put_bins(json, "low", band->low, nr);
+		put_bins(json, "high", band->high, nr);
+	} else {
+		json_null(json, key);
+		json_null(json, "low");
+		json_null(json, "high");
+	}
 }
 
 static void put_json_functions(struct json_writer *json, const struct fold *fold, uint32_t limit)
 {
+	struct fold_band shares;
 	char text[FRAME_TEXT_SIZE];
 
 	json_begin_list(json, "functions");
@@ -293,9 +270,8 @@ static void put_json_functions(struct json_writer *json, const struct fold *fold
 		json_text(json, "symbol", paths_function(&fold->paths, function->function, text));
 		json_text(json, "module", paths_module(&fold->paths, function->function));
 		json_number(json, "samples", function->samples);
-		put_bins(json, "share", fold, bin_share, function);
-		put_bins(json, "low", fold, bin_share_low, function);
-		put_bins(json, "high", fold, bin_share_high, function);
+		fold_shares(fold, function, &shares);
+		put_band(json, "share", &shares, fold->nr_bins);
 		json_end(json);
 	}
 	json_end_list(json);
@@ -303,20 +279,18 @@ static void put_json_functions(struct json_writer *json, const struct fold *fold
 
 static void put_json_counters(struct json_writer *json, struct fold *fold)
 {
-	struct fold_rate rates[FOLD_MOST_BINS];
+	struct fold_band rates;
 	struct fold_columns columns;
 	bool known;
 
 	fold_columns_init(&columns, fold);
 	json_begin_list(json, "counters");
 	for (unsigned i = 0; i < columns.nr; i++) {
-		const char *name = fold_rates(fold, &columns, i, rates, &known);
+		const char *name = fold_rates(fold, &columns, i, &rates, &known);
 
 		json_begin(json, NULL);
 		json_text(json, "name", name);
-		put_bins(json, "rate", fold, bin_rate, known ? rates : NULL);
-		put_bins(json, "low", fold, bin_rate_low, known ? rates : NULL);
-		put_bins(json, "high", fold, bin_rate_high, known ? rates : NULL);
+		put_band(json, "rate", known ? &rates : NULL, fold->nr_bins);
 		json_end(json);
 	}
 	json_end_list(json);

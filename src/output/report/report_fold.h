@@ -18,6 +18,6 @@ void fold_columns_init(struct fold_columns *columns, const struct fold *fold);
  * returns its name. *known: they are determined.
  */
 const char *fold_rates(struct fold *fold, const struct fold_columns *columns, unsigned n,
-                       struct fold_rate rates[FOLD_MOST_BINS], bool *known);
+                       struct fold_band *rates, bool *known);
 
 #endif

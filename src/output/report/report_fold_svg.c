@@ -26,7 +26,7 @@ enum {
 /* The values of a strip, and their bands. */
 struct strip {
 	const char *name;
-	double value[FOLD_MOST_BINS], low[FOLD_MOST_BINS], high[FOLD_MOST_BINS];
+	struct fold_band band;
 	double most; /* the scale ends here */
 	const char *color;
 };
@@ -90,10 +90,10 @@ static void put_strip(FILE *to, const struct fold *fold, const struct strip *str
 	        "fill=\"#f5f5f5\"/>\n",
 	        LEFT, top, PLOT, STRIP);
 	fputs("<path d=\"", to);
-	put_steps(to, fold, strip, top, strip->low, false);
-	put_steps(to, fold, strip, top, strip->high, true);
+	put_steps(to, fold, strip, top, strip->band.low, false);
+	put_steps(to, fold, strip, top, strip->band.high, true);
 	fprintf(to, " Z\" fill=\"%s\" fill-opacity=\"0.25\"/>\n<path d=\"", strip->color);
-	put_steps(to, fold, strip, top, strip->value, false);
+	put_steps(to, fold, strip, top, strip->band.value, false);
 	fprintf(to, "\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"/>\n", strip->color);
 	fprintf(to, "<text x=\"%d\" y=\"%.1f\" class=\"s\">%s</text>\n", LEFT + PLOT + 8, top + 9,
 	        scale);
@@ -108,30 +108,21 @@ static void put_function(FILE *to, const struct fold *fold, const struct fold_fu
 	char text[FRAME_TEXT_SIZE], scale[TEXT_SIZE];
 
 	strip.name = paths_function(&fold->paths, function->function, text);
-	for (unsigned i = 0; i < fold->nr_bins; i++) {
-		struct fold_share share = fold_share(fold, function, i);
-
-		strip.value[i] = share.share;
-		strip.low[i] = share.low;
-		strip.high[i] = share.high;
-		strip.most = fmax(strip.most, share.high);
-	}
+	fold_shares(fold, function, &strip.band);
+	for (unsigned i = 0; i < fold->nr_bins; i++)
+		strip.most = fmax(strip.most, strip.band.high[i]);
 	snprintf(scale, sizeof(scale), "%.0f %%", 100 * strip.most);
 	put_strip(to, fold, &strip, top, scale);
 }
 
 static void put_counter(FILE *to, const struct fold *fold, const char *name,
-                        const struct fold_rate *rates, double top)
+                        const struct fold_band *rates, double top)
 {
-	struct strip strip = {.name = name, .color = "#b4501f"};
+	struct strip strip = {.name = name, .band = *rates, .color = "#b4501f"};
 	char scale[TEXT_SIZE], quantity[TEXT_SIZE];
 
-	for (unsigned i = 0; i < fold->nr_bins; i++) {
-		strip.value[i] = rates[i].rate;
-		strip.low[i] = rates[i].low;
-		strip.high[i] = rates[i].high;
-		strip.most = fmax(strip.most, rates[i].high);
-	}
+	for (unsigned i = 0; i < fold->nr_bins; i++)
+		strip.most = fmax(strip.most, rates->high[i]);
 	text_quantity(quantity, strip.most, TRACE_COUNT);
 	snprintf(scale, sizeof(scale), "%.*s/s", TEXT_SIZE - 3, quantity);
 	put_strip(to, fold, &strip, top, scale);
@@ -186,7 +177,7 @@ static void put_axis(FILE *to, double top)
 static int put_picture(FILE *to, struct fold *fold, uint32_t limit)
 {
 	uint32_t nr = fold_nr_functions(fold, LEAST_SHARE);
-	struct fold_rate rates[FOLD_MOST_BINS];
+	struct fold_band rates;
 	struct fold_columns columns;
 	double top = TOP;
 	bool known;
@@ -205,11 +196,11 @@ static int put_picture(FILE *to, struct fold *fold, uint32_t limit)
 	for (uint32_t i = 0; i < nr; i++, top += STRIP + GAP)
 		put_function(to, fold, &fold->functions[i], top);
 	for (unsigned i = 0; i < columns.nr; i++) {
-		const char *name = fold_rates(fold, &columns, i, rates, &known);
+		const char *name = fold_rates(fold, &columns, i, &rates, &known);
 
 		if (!known)
 			continue;
-		put_counter(to, fold, name, rates, top);
+		put_counter(to, fold, name, &rates, top);
 		top += STRIP + GAP;
 	}
 	put_axis(to, top);

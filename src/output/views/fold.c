@@ -404,19 +404,28 @@ uint32_t fold_nr_functions(const struct fold *fold, double least)
 }
 
 /* Wilson's interval does not leave [0, 1], and is right for shares near its ends. */
-struct fold_share fold_share(const struct fold *fold, const struct fold_function *function,
-                             unsigned bin)
+static void put_share(const struct fold *fold, const struct fold_function *function, unsigned bin,
+                      struct fold_band *shares)
 {
 	double nr = (double)fold->in_bins[bin] / fold->samples_in_tick;
 	double share = (double)function->in_bins[bin] / (double)fold->in_bins[bin];
 	double z2 = Z95 * Z95, middle, half;
 
+	shares->value[bin] = shares->low[bin] = shares->high[bin] = NAN;
 	if (!fold->in_bins[bin])
-		return (struct fold_share){NAN, NAN, NAN};
+		return;
 	middle = (share + z2 / (2 * nr)) / (1 + z2 / nr);
 	half = Z95 / (1 + z2 / nr) * sqrt(share * (1 - share) / nr + z2 / (4 * nr * nr));
-	return (struct fold_share){share, fmin(fmax(middle - half, 0), share),
-	                           fmax(fmin(middle + half, 1), share)};
+	shares->value[bin] = share;
+	shares->low[bin] = fmin(fmax(middle - half, 0), share);
+	shares->high[bin] = fmax(fmin(middle + half, 1), share);
+}
+
+void fold_shares(const struct fold *fold, const struct fold_function *function,
+                 struct fold_band *shares)
+{
+	for (unsigned i = 0; i < fold->nr_bins; i++)
+		put_share(fold, function, i, shares);
 }
 
 bool fold_is_even(const struct fold *fold)

@@ -17,8 +17,7 @@
 #include "output/views/fold_counters.h"
 #include "output/views/iterations.h"
 
-#define FOLD_MOST_BINS 100
-#define FOLD_CELLS     1024 /* of positions, for the test of uniformity */
+#define FOLD_CELLS 1024 /* of positions, for the test of uniformity */
 
 struct fold_iteration {
 	uint64_t begin, end; /* ns of the trace's clock; sorted, and they do not overlap */
@@ -73,12 +72,9 @@ void fold_fini(struct fold *fold);
 /* Returns how many functions have at least this share of the samples. */
 uint32_t fold_nr_functions(const struct fold *fold, double least);
 
-struct fold_share {
-	double share, low, high; /* with an interval of 95 % */
-};
-/* Returns the share of a function in the samples of a bin; NANs where the bin has none. */
-struct fold_share fold_share(const struct fold *fold, const struct fold_function *function,
-                             unsigned bin);
+/* Writes the shares of a function in the samples of each bin; NANs where the bin has none. */
+void fold_shares(const struct fold *fold, const struct fold_function *function,
+                 struct fold_band *shares);
 /*
  * Whether samples are spread evenly over the iteration (Kolmogorov and Smirnov, 1 %). They are not
  * where the program's steps keep time with the sampling period.

@@ -125,7 +125,7 @@ static double dispersion(const struct fold_counters *counters, unsigned counter,
 	return fmax(squares, 0) / (double)(counters->intervals - counters->nr_bins);
 }
 
-bool fold_counters_solve(struct fold_counters *counters, unsigned counter, struct fold_rate *rates)
+bool fold_counters_solve(struct fold_counters *counters, unsigned counter, struct fold_band *rates)
 {
 	double *x = counters->advances[counter], variance;
 	double *column = calloc(counters->nr_bins + 1U, sizeof(*column));
@@ -145,7 +145,9 @@ bool fold_counters_solve(struct fold_counters *counters, unsigned counter, struc
 	for (unsigned i = 0; i < counters->nr_bins; i++) {
 		double band = Z95 * sqrt(variance * inverse_diagonal(counters, i, column));
 
-		rates[i] = (struct fold_rate){x[i], x[i] - band, x[i] + band};
+		rates->value[i] = x[i];
+		rates->low[i] = x[i] - band;
+		rates->high[i] = x[i] + band;
 	}
 	free(column);
 	return true;

@@ -34,13 +34,16 @@ void fold_counters_fini(struct fold_counters *counters);
 void fold_counters_add(struct fold_counters *counters, const double *covered,
                        const uint64_t *advances);
 
-struct fold_rate {
-	double rate, low, high; /* a second, with an interval of 95 % */
+#define FOLD_MOST_BINS 100
+
+/* Values of the bins of an iteration, with intervals of 95 %. */
+struct fold_band {
+	double value[FOLD_MOST_BINS], low[FOLD_MOST_BINS], high[FOLD_MOST_BINS];
 };
 /*
- * Writes the rates of a counter in each bin. Returns false where the intervals do not determine
- * them.
+ * Writes the rates of a counter in each bin, a second. Returns false where the intervals do not
+ * determine them.
  */
-bool fold_counters_solve(struct fold_counters *counters, unsigned counter, struct fold_rate *rates);
+bool fold_counters_solve(struct fold_counters *counters, unsigned counter, struct fold_band *rates);
 
 #endif

@@ -67,7 +67,7 @@ static void add_intervals(struct fold_counters *counters, uint64_t *seed, double
 static void a_ramp_is_resolved(void **state)
 {
 	struct fold_counters counters;
-	struct fold_rate rates[BINS];
+	struct fold_band rates;
 	unsigned covered = 0, all = 0;
 	double error = 0;
 	uint64_t seed = 5;
@@ -76,10 +76,10 @@ static void a_ramp_is_resolved(void **state)
 	for (unsigned round = 0; round < ROUNDS(20); round++) {
 		assert_int_equal(fold_counters_init(&counters, BINS, 2), 0);
 		add_intervals(&counters, &seed, 0.03);
-		assert_true(fold_counters_solve(&counters, 1, rates));
+		assert_true(fold_counters_solve(&counters, 1, &rates));
 		for (unsigned i = 0; i < BINS; i++, all++) {
-			covered += rates[i].low <= true_rate(i) && true_rate(i) <= rates[i].high;
-			error += fabs(rates[i].rate / true_rate(i) - 1);
+			covered += rates.low[i] <= true_rate(i) && true_rate(i) <= rates.high[i];
+			error += fabs(rates.value[i] / true_rate(i) - 1);
 		}
 		fold_counters_fini(&counters);
 	}
@@ -91,15 +91,15 @@ static void a_ramp_is_resolved(void **state)
 static void without_noise_it_is_exact(void **state)
 {
 	struct fold_counters counters;
-	struct fold_rate rates[BINS];
+	struct fold_band rates;
 	uint64_t seed = 6;
 
 	(void)state;
 	assert_int_equal(fold_counters_init(&counters, BINS, 2), 0);
 	add_intervals(&counters, &seed, 0);
-	assert_true(fold_counters_solve(&counters, 1, rates));
+	assert_true(fold_counters_solve(&counters, 1, &rates));
 	for (unsigned i = 0; i < BINS; i++)
-		assert_true(fabs(rates[i].rate / true_rate(i) - 1) < 0.001);
+		assert_true(fabs(rates.value[i] / true_rate(i) - 1) < 0.001);
 	fold_counters_fini(&counters);
 }
 
@@ -107,20 +107,20 @@ static void without_noise_it_is_exact(void **state)
 static void whole_iterations_tell_nothing(void **state)
 {
 	struct fold_counters counters;
-	struct fold_rate rates[BINS];
+	struct fold_band rates;
 	uint64_t advances[2] = {0, 1000};
 
 	(void)state;
 	assert_int_equal(fold_counters_init(&counters, BINS, 2), 0);
-	assert_false(fold_counters_solve(&counters, 1, rates));
+	assert_false(fold_counters_solve(&counters, 1, &rates));
 	for (unsigned i = 0; i < 100; i++) {
 		double covered[BINS] = {0};
 
 		cover(covered, 0, 1 + i % 3);
 		fold_counters_add(&counters, covered, advances);
 	}
-	assert_false(fold_counters_solve(&counters, 0, rates));
-	assert_false(fold_counters_solve(&counters, 1, rates));
+	assert_false(fold_counters_solve(&counters, 0, &rates));
+	assert_false(fold_counters_solve(&counters, 1, &rates));
 	fold_counters_fini(&counters);
 }
 
