@@ -36,9 +36,7 @@ struct call_stream {
 
 static enum region_type type_of(const struct call_stream *stream, const struct call *call)
 {
-	const struct trace_region *region = trace_region(stream->index->trace, call->region);
-
-	return region ? region_traits(region->region_class)->type : REGION_LEAF;
+	return trace_region_traits(stream->index->trace, call->region)->type;
 }
 
 static bool is_region(const struct call_stream *stream, const struct call *call)

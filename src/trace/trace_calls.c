@@ -432,6 +432,31 @@ bool trace_has_calls(const struct trace *trace)
 	return trace_kind(trace, trace->nr_events) != NULL;
 }
 
+double call_part_value(const struct call_part *part)
+{
+	double value;
+
+	memcpy(&value, &part->bytes, sizeof(value));
+	return value;
+}
+
+bool call_value(const struct call *call, double *value)
+{
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (call->parts[i].kind == CALL_VALUE) {
+			*value = call_part_value(&call->parts[i]);
+			return true;
+		}
+	return false;
+}
+
+const struct region_traits *trace_region_traits(const struct trace *trace, uint32_t region)
+{
+	const struct trace_region *entry = trace_region(trace, region);
+
+	return region_traits(entry ? entry->region_class : NR_TRACE_REGION_CLASSES);
+}
+
 const char *trace_region_name(const struct trace *trace, uint32_t region)
 {
 	const struct trace_region *entry = trace_region(trace, region);

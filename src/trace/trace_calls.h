@@ -8,6 +8,7 @@
 
 #include "hmb/call.h"
 #include "base/scratch.h"
+#include "trace/call_sources.h"
 #include "trace/trace.h"
 
 struct trace_call {
@@ -56,6 +57,16 @@ bool trace_has_calls(const struct trace *trace);
 /* Tells whether it has some, and all that were made: of others, messages find wrong partners. */
 bool trace_calls_complete(const struct trace *trace);
 
+/*
+ * Gives the value of a call that reported one: that of its first CALL_VALUE. Returns false for
+ * other calls.
+ */
+bool call_value(const struct call *call, double *value);
+/* Returns the value that a CALL_VALUE has. */
+double call_part_value(const struct call_part *part);
+
+/* Returns the traits of a region by its number; an unknown one has those of an unknown class. */
+const struct region_traits *trace_region_traits(const struct trace *trace, uint32_t region);
 /* Returns the name of a region as the program or the file has it, or "[unknown]". */
 const char *trace_region_name(const struct trace *trace, uint32_t region);
 

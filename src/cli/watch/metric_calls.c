@@ -49,16 +49,6 @@ static bool is_of_region(const struct metrics *metrics, const struct condition_t
 
 /* --- stored calls ----------------------------------------------------------------------------- */
 
-static bool value_of(const struct call *call, double *value)
-{
-	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind == CALL_VALUE) {
-			memcpy(value, &call->parts[i].bytes, sizeof(*value));
-			return true;
-		}
-	return false;
-}
-
 /* Values that were there before the first look count for the median alone. */
 static void add_value(struct metrics *metrics, struct metric_term *term, double value)
 {
@@ -78,7 +68,7 @@ static void add_call(void *arg, const struct call *call)
 
 		if (!is_of_region(metrics, term->term, call->region))
 			continue;
-		if (term->term->metric == METRIC_TIME || value_of(call, &value))
+		if (term->term->metric == METRIC_TIME || call_value(call, &value))
 			add_value(metrics, term, value);
 	}
 }
@@ -133,10 +123,9 @@ static void see_row(struct metrics *metrics, const struct trace_call_sum *sum,
 
 static struct metric_row row_of(const struct metrics *metrics, const struct trace_call_sum *sum)
 {
-	const struct trace_region *region = trace_region(metrics->trace, sum->region);
 	struct metric_row row = {.calls = sum->calls};
 
-	if (region && region->region_class == TRACE_VALUE) {
+	if (trace_region_traits(metrics->trace, sum->region)->type == REGION_VALUE) {
 		row.values = sum->values;
 	} else {
 		row.time = sum->time;

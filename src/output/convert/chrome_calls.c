@@ -72,7 +72,7 @@ static void put_point(const struct chrome_track *track, const struct call_moment
 {
 	struct json_writer *json = track->json;
 	double value;
-	bool has_value = call_point_value(moment, &value);
+	bool has_value = call_value(moment->call, &value);
 	bool counter = has_value && isfinite(value);
 
 	begin_event(track, counter ? "C" : "i", moment->time, name);

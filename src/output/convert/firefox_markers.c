@@ -101,7 +101,7 @@ static void put_call_data(struct firefox *firefox, const struct call_moment *mom
 	to = json_begin_text(json, "what");
 	if (moment->type != CALL_POINT)
 		put_parts(to, firefox->trace, moment->call);
-	else if (call_point_value(moment, &value))
+	else if (call_value(moment->call, &value))
 		fprintf(to, isfinite(value) ? "%.17g" : "%g", value);
 	json_end_text(json);
 	json_end(json);

@@ -218,14 +218,13 @@ static void write_leave(struct location *location, const struct call_moment *mom
 	location->depth--;
 }
 
-static void write_value(struct location *location, const struct call_moment *moment,
-                        const struct call_part *part)
+static void write_value(struct location *location, const struct call_moment *moment, double number)
 {
 	static const OTF2_Type type = OTF2_TYPE_DOUBLE;
 	struct archive *archive = location->archive;
 	uint32_t metric =
 		otf2_value_class(archive, otf2_number(&archive->metrics, moment->call->region));
-	const OTF2_MetricValue value = {.floating_point = call_part_value(part)};
+	const OTF2_MetricValue value = {.floating_point = number};
 
 	otf2_check(archive, OTF2_EvtWriter_Metric(location->writer, NULL, moment->time, metric, 1,
 	                                          &type, &value));
@@ -235,15 +234,12 @@ static void write_point(struct location *location, const struct call_moment *mom
 {
 	const struct call *call = moment->call;
 	char name[OTF2_TEXT_SIZE], *text;
-	bool value = false;
+	double value;
 
-	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind == CALL_VALUE) {
-			write_value(location, moment, &call->parts[i]);
-			value = true;
-		}
-	if (value)
+	if (call_value(call, &value)) {
+		write_value(location, moment, value);
 		return;
+	}
 	/* A recorder keeps no longer names. */
 	snprintf(name, sizeof(name), "%.*s", (int)sizeof(name) - 1,
 	         trace_region_name(location->archive->trace, call->region));

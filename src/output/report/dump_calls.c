@@ -29,9 +29,7 @@ static struct caller caller_of(const struct trace *trace, const struct call *cal
 
 static const char *class_word(const struct trace *trace, const struct call *call)
 {
-	const struct trace_region *region = trace_region(trace, call->region);
-
-	return region_traits(region ? region->region_class : NR_TRACE_REGION_CLASSES)->word;
+	return trace_region_traits(trace, call->region)->word;
 }
 
 static const char *comm_name(const struct trace *trace, uint32_t comm, char text[TEXT_SIZE])

@@ -74,8 +74,7 @@ void put_call_row(struct table *table, const struct call_sums *sums, uint32_t re
 {
 	const struct call_sum *sum = &sums->regions[region];
 	const char *name = trace_region_name(sums->trace, region);
-	const struct region_traits *traits =
-		region_traits(trace_region(sums->trace, region)->region_class);
+	const struct region_traits *traits = trace_region_traits(sums->trace, region);
 	bool value = traits->type == REGION_VALUE;
 
 	table->columns = call_columns(value);

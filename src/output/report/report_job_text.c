@@ -40,7 +40,7 @@ static void put_titles(struct table *table)
 
 static bool is_value(const struct call_sums *sums, uint32_t region)
 {
-	return region_traits(trace_region(sums->trace, region)->region_class)->type == REGION_VALUE;
+	return trace_region_traits(sums->trace, region)->type == REGION_VALUE;
 }
 
 /* Times have no errors unless clock readings were thinned. */

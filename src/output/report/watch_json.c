@@ -262,12 +262,10 @@ int watch_json_samples(struct watch_json *watch, FILE *to, const struct trace *t
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static const char *class_text(const struct trace_region *region)
+static const char *class_text(const struct region_traits *traits)
 {
 	static const char *const sources[] = {
 		[CALLS_MPI] = "mpi", [CALLS_USER] = "region", [CALLS_OPENMP] = "openmp"};
-	const struct region_traits *traits =
-		region_traits(region ? region->region_class : NR_TRACE_REGION_CLASSES);
 
 	switch (traits->type) {
 	case REGION_MARKER:
@@ -281,9 +279,7 @@ static const char *class_text(const struct trace_region *region)
 
 static bool is_value(const struct trace *trace, uint32_t region)
 {
-	const struct trace_region *entry = trace_region(trace, region);
-
-	return entry && entry->region_class == TRACE_VALUE;
+	return trace_region_traits(trace, region)->type == REGION_VALUE;
 }
 
 static uint32_t define_region(struct watch_json *watch, uint32_t region)
@@ -297,31 +293,22 @@ static uint32_t define_region(struct watch_json *watch, uint32_t region)
 	json_begin_list(json, NULL);
 	json_number(json, NULL, number);
 	json_text(json, NULL, trace_region_name(watch->trace, region));
-	json_text(json, NULL, class_text(trace_region(watch->trace, region)));
+	json_text(json, NULL, class_text(trace_region_traits(watch->trace, region)));
 	json_end_list(json);
 	return number;
-}
-
-static void put_value(struct json_writer *json, const struct call *call)
-{
-	double value = 0;
-
-	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind == CALL_VALUE)
-			memcpy(&value, &call->parts[i].bytes, sizeof(value));
-	json_real(json, NULL, value);
 }
 
 static void put_call(void *arg, const struct call *call)
 {
 	struct watch_json *watch = arg;
 	struct json_writer *json = &watch->samples.json;
+	double value;
 
 	json_int(json, NULL, (int64_t)(call->leave - watch->last_time));
 	json_number(json, NULL, define_thread(watch, call->thread));
 	json_number(json, NULL, define_region(watch, call->region));
-	if (is_value(watch->trace, call->region))
-		put_value(json, call);
+	if (call_value(call, &value))
+		json_real(json, NULL, value);
 	else
 		json_number(json, NULL, call->leave - call->enter);
 	watch->last_time = call->leave;

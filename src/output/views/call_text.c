@@ -167,21 +167,3 @@ void call_part_text(FILE *to, const struct trace *trace, const struct call_part 
 		fprintf(to, "%srequest %" PRIu64, fields & (PART_BYTES | PART_BYTES_IN) ? ", " : "",
 		        part->request);
 }
-
-double call_part_value(const struct call_part *part)
-{
-	double value;
-
-	memcpy(&value, &part->bytes, sizeof(value));
-	return value;
-}
-
-bool call_point_value(const struct call_moment *moment, double *value)
-{
-	const struct call *call = moment->call;
-
-	if (!call->nr_parts || call->parts[0].kind != CALL_VALUE)
-		return false;
-	*value = call_part_value(&call->parts[0]);
-	return true;
-}

@@ -21,9 +21,5 @@ bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part 
  * Prints the effect of a part of a call: "8 bytes with rank 1, tag 10". The text needs no escapes.
  */
 void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part);
-/* Returns the value that a program reported with a CALL_VALUE. */
-double call_part_value(const struct call_part *part);
-/* The same at this point, if it is one. */
-bool call_point_value(const struct call_moment *moment, double *value);
 
 #endif
