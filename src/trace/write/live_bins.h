@@ -16,7 +16,7 @@ struct live_bins {
 	uint64_t stored[HMB_MAX_KINDS]; /* samples, calls, records */
 	uint64_t node_bytes, last_time;
 	uint64_t cut;             /* bins of which an end made no sense */
-	struct frame_set *frames; /* every frame that a record or node mentions */
+	struct frame_set *frames; /* every frame that a record or node mentions; not finished */
 };
 
 /* Returns 0 or -ENOMEM. The caller keeps the arena; damaged bins in it are repaired. */

@@ -21,14 +21,13 @@ static uint64_t frame_of(const struct trace_openmp *sum)
 	return sum->module < FRAME_MAX_MODULES ? frame_make((uint16_t)sum->module, sum->offset) : 0;
 }
 
-int region_names_add_frames(struct frame_set *frames, const struct tables *tables)
+void region_names_add_frames(struct frame_set *frames, const struct tables *tables)
 {
 	struct live_table sums = tables_section(tables, TRACE_OPENMP);
 
 	for (size_t i = 0; i < sums.nr; i++)
 		if (sum_at(&sums, i)->module)
 			frame_set_add(frames, frame_of(sum_at(&sums, i)));
-	return sums.nr ? frame_set_finish(frames) : 0;
 }
 
 static const char *string_of(const struct trace_names *names, uint32_t offset)

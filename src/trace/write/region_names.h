@@ -8,8 +8,8 @@
 #include "trace/live/tables.h"
 #include "trace/write/trace_symbols.h"
 
-/* Adds the frames of OpenMP regions to those that names are looked up for. 0 or -ENOMEM. */
-int region_names_add_frames(struct frame_set *frames, const struct tables *tables);
+/* Adds the frames of OpenMP regions to those that names are looked up for. */
+void region_names_add_frames(struct frame_set *frames, const struct tables *tables);
 
 /*
  * Sets *regions to a copy of the trace's regions in which OpenMP regions have the names of their

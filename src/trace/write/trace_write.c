@@ -248,7 +248,7 @@ static int file_check(const struct new_file *file)
 }
 
 /* Calling sites get names like the frames of samples. */
-static int add_sites(struct writer *writer)
+static void add_sites(struct writer *writer)
 {
 	struct live_table table = tables_section(writer->tables, TRACE_CALL_SITES);
 	const struct trace_call_site *sites = table.entries;
@@ -257,7 +257,6 @@ static int add_sites(struct writer *writer)
 		if (sites[i].module && sites[i].module < FRAME_MAX_MODULES)
 			frame_set_add(writer->live.frames,
 			              frame_make((uint16_t)sites[i].module, sites[i].offset));
-	return table.nr ? frame_set_finish(writer->live.frames) : 0;
 }
 
 /* Collects the contents of the tables, with names from provider. Returns 0 or -errno. */
@@ -270,10 +269,11 @@ static int writer_init(struct writer *writer, struct tables *tables,
 	tables_drop_lease(tables);
 	err = live_bins_init(&writer->live, tables_arena(tables), tables_budget(tables),
 	                     tables_ledger(tables));
-	if (!err)
-		err = region_names_add_frames(writer->live.frames, tables);
-	if (!err)
-		err = add_sites(writer);
+	if (err)
+		return err;
+	region_names_add_frames(writer->live.frames, tables);
+	add_sites(writer);
+	err = frame_set_finish(writer->live.frames);
 	if (!err)
 		err = trace_names_init(&writer->names, provider, writer->live.frames,
 		                       (uint32_t)tables_section(tables, TRACE_STRINGS).nr);
