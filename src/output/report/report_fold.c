@@ -64,14 +64,13 @@ static const struct column counter_columns[] = {
 /* Draws values from 0 to the largest of them. */
 static void draw_line(char line[LINE_SIZE], const double *values, unsigned nr, double most)
 {
-	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	char *at = stpcpy(line, "|");
 
 	for (unsigned i = 0; i < LINE_CELLS; i++) {
 		double value = values[i * nr / LINE_CELLS];
 		double part = most > 0 && value > 0 ? value / most : 0;
 
-		at = stpcpy(at, bars[part < 1 ? (int)ceil(part * 8) : 8]);
+		at = stpcpy(at, text_bar(part < 1 ? (unsigned)ceil(part * 8) : 8));
 	}
 	stpcpy(at, "|");
 }

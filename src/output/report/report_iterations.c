@@ -89,7 +89,6 @@ static double longest_mean(const struct iteration_phase *phase)
 /* The mean duration over the run, from 0 to the longest mean. */
 static void put_line(FILE *to, const struct iteration_phase *phase)
 {
-	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	double most = longest_mean(phase);
 	char text[TEXT_SIZE];
 
@@ -97,7 +96,7 @@ static void put_line(FILE *to, const struct iteration_phase *phase)
 	for (unsigned i = 0; i < ITERATION_BINS; i++) {
 		double share = phase->line[i].nr && most > 0 ? bin_mean(phase, i) / most : 0;
 
-		fputs(!phase->line[i].nr ? " " : bars[share < 1 ? (int)(share * 8) : 7], to);
+		fputs(text_bar(phase->line[i].nr ? 1 + (unsigned)(share * 8) : 0), to);
 	}
 	text_quantity(text, most, TRACE_NS);
 	fprintf(to, "| at most %s\n", text);

@@ -3,6 +3,7 @@
 #include "output/text/short_name.h"
 #include "output/text/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,15 +15,12 @@
 
 static void put_bar(FILE *to, const struct top_model *model, double height)
 {
-	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	int level = height <= 0 ? 0 : 1 + (int)(height * 7.999);
+	unsigned eighths = height > 0 ? 1 + (unsigned)(fmin(height, 1) * 7.999) : 0;
 
-	if (level > 8)
-		level = 8;
 	if (model->recording->put_plain)
-		fputc(level ? '0' + level : ' ', to);
+		fputc(eighths ? '0' + (int)eighths : ' ', to);
 	else
-		fputs(bars[level], to);
+		fputs(text_bar(eighths), to);
 }
 
 /* --- head ------------------------------------------------------------------------------------- */

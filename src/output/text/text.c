@@ -301,3 +301,10 @@ const char *text_file_name(const char *path)
 
 	return slash && slash[1] ? slash + 1 : path;
 }
+
+const char *text_bar(unsigned eighths)
+{
+	static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
+	return bars[eighths < 8 ? eighths : 8];
+}
