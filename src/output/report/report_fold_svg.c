@@ -2,6 +2,7 @@
 #include "output/report/report_fold.h"
 
 #include "output/report/report.h"
+#include "output/text/escape.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +21,7 @@ enum {
 	TOP = 64,    /* titles */
 	BOTTOM = 40, /* the axis */
 	NAME = 42,   /* characters */
+	COMMAND = 100,
 	STRIPS = 16, /* functions */
 };
 
@@ -31,26 +33,17 @@ struct strip {
 	const char *color;
 };
 
-/* Characters that have a meaning in SVG, and those that XML does not allow, are replaced. */
-static void put_text(FILE *to, const char *text, unsigned room)
+/* Puts at most so many characters of a text. */
+static void put_text(FILE *to, const char *text, unsigned most)
 {
-	unsigned nr = 0;
+	const char *end = text;
+	char part[4 * COMMAND + 1];
 
-	for (; *text && nr < room; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if ((c & 0xc0) != 0x80)
-			nr++;
-		if (c == '<')
-			fputs("&lt;", to);
-		else if (c == '>')
-			fputs("&gt;", to);
-		else if (c == '&')
-			fputs("&amp;", to);
-		else
-			fputc(c < ' ' || c >= 0x7f ? '?' : c, to);
-	}
-	if (*text)
+	while (most-- && escape_next(&end))
+		continue;
+	snprintf(part, sizeof(part), "%.*s", (int)(end - text), text);
+	escape_xml(to, part);
+	if (*end)
 		fputs("…", to);
 }
 
@@ -143,7 +136,7 @@ static int put_command(FILE *to, const struct fold *fold)
 	text_put_command(memory, command, strlen(command), trace_names_scope(run));
 	err = fclose(memory) || !text ? err : 0; /* no text: the last bytes had no memory */
 	if (!err)
-		put_text(to, text, 100);
+		put_text(to, text, COMMAND);
 	free(text);
 	return err;
 }
