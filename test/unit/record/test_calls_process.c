@@ -750,6 +750,144 @@ static void test_madness(void **state)
 	calls_process_end(w->process, 1000, &(struct calls_sink){.put = sink, .arg = w});
 }
 
+/* --- parallel regions ------------------------------------------------------------------------- */
+
+static uint64_t frame_of(void *arg, const struct calls_process *process, uint64_t address)
+{
+	(void)arg;
+	(void)process;
+	return frame_make(3, (uint32_t)address);
+}
+
+static struct ring_team_sum *team_rows(struct world *w)
+{
+	char *rows = (char *)w->process->shared + ring_team_sums_offset();
+
+	return (struct ring_team_sum *)(void *)rows;
+}
+
+static void define_parallel(struct world *w, uint32_t number, uint64_t address, const char *name)
+{
+	uint64_t words[5] = {ring_head(RING_PARALLEL, 5, 0, 0, number), address};
+
+	strcpy((char *)&words[2], name);
+	produce(w, RING_MAX_THREADS, words, 5);
+}
+
+static void read_teams(struct world *w, uint64_t now)
+{
+	const struct calls_sink teams = {
+		.put = sink, .thread = first_thread, .frame = frame_of, .arg = w};
+
+	consume(w);
+	calls_process_sum(w->process, now, &teams);
+}
+
+static const struct trace_openmp *openmp_at(struct world *w, uint32_t nr, uint32_t i)
+{
+	const struct live_table sums = tables_section(w->tables, TRACE_OPENMP);
+
+	assert_int_equal(sums.nr, nr);
+	return (const struct trace_openmp *)sums.entries + i;
+}
+
+static void test_teams(void **state)
+{
+	struct world *w = *state;
+	struct ring_team_sum *rows = team_rows(w);
+	const struct trace_openmp *sum;
+
+	tables_add_thread(w->tables, 1, 1, 0, 0);
+	w->process->shared->threads[2].tid = 77;
+	w->process->shared->threads[2].state = RING_USED;
+	define_parallel(w, RING_PARALLELS + 4, 0x123, "parallel a+0x1");
+	rows[0] = (struct ring_team_sum){
+		.region = RING_PARALLELS + 4,
+		.thread = 2,
+		.count = 2,
+		.ticks = 100,
+		.covered = 90,
+		.threads = 8,
+		.most_threads = 4,
+		.idle = 30,
+		.barrier = 20,
+		.critical = 10,
+		.work = 300,
+		.longest = 80,
+		.mean = 75,
+	};
+	w->process->shared->nr_team_sums = 1;
+	read_teams(w, 1000000);
+	read_teams(w, 1000001);
+	sum = openmp_at(w, 1, 0);
+	assert_int_equal(sum->count, 2);
+	assert_int_equal(sum->time, 100);
+	assert_int_equal(sum->covered, 90);
+	assert_int_equal(sum->threads, 8);
+	assert_int_equal(sum->most_threads, 4);
+	assert_int_equal(sum->idle, 30);
+	assert_int_equal(sum->barrier_wait, 20);
+	assert_int_equal(sum->critical_wait, 10);
+	assert_int_equal(sum->work, 300);
+	assert_int_equal(sum->longest_work, 80);
+	assert_int_equal(sum->mean_work, 75);
+	assert_int_equal(sum->module, 3);
+	assert_int_equal(sum->offset, 0x123);
+	assert_int_equal(sum->to, 1000001);
+	rows[0].count = 3;
+	rows[0].ticks = 150;
+	read_teams(w, 1000002);
+	assert_int_equal(openmp_at(w, 1, 0)->count, 3);
+	assert_int_equal(openmp_at(w, 1, 0)->time, 150);
+	/* Keys that name nothing, and more rows than there can be. */
+	rows[1] = (struct ring_team_sum){.region = RING_PARALLELS + 5, .thread = 2, .count = 1};
+	rows[2] = (struct ring_team_sum){.region = RING_TEAM_PARTS, .thread = 2, .count = 1};
+	rows[3] = (struct ring_team_sum){
+		.region = RING_PARALLELS + 4, .thread = RING_MAX_THREADS, .count = 1};
+	w->process->shared->nr_team_sums = UINT32_MAX;
+	read_teams(w, 1000003);
+	openmp_at(w, 1, 0);
+	assert_int_equal(w->process->malformed, 0);
+}
+
+static uint32_t class_of(struct world *w, uint32_t number)
+{
+	const struct live_table regions = tables_section(w->tables, TRACE_REGIONS);
+	uint32_t i = calls_process_region(w->process, number);
+
+	assert_true(i < regions.nr);
+	return ((const struct trace_region *)regions.entries)[i].region_class;
+}
+
+static void test_classes_of_teams(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t waits[] = {TRACE_TEAM_BARRIER, TRACE_TEAM_CRITICAL, TRACE_TEAM_JOIN};
+
+	define_parallel(w, RING_PARALLELS + 1, 1, "parallel a");
+	define_parallel(w, RING_TEAM_PARTS + 1, 0, "thread of parallel a");
+	for (uint32_t i = 0; i < NR_RING_TEAM_WAITS; i++) {
+		uint64_t words[4] = {ring_head(RING_REGION, 4, 0, 0, RING_TEAM_WAITS + i), 0};
+
+		strcpy((char *)&words[2], "a wait");
+		produce(w, RING_MAX_THREADS, words, 4);
+	}
+	consume(w);
+	assert_int_equal(class_of(w, RING_PARALLELS + 1), TRACE_PARALLEL);
+	assert_int_equal(class_of(w, RING_TEAM_PARTS + 1), TRACE_TEAM_PART);
+	for (uint32_t i = 0; i < NR_RING_TEAM_WAITS; i++)
+		assert_int_equal(class_of(w, RING_TEAM_WAITS + i), waits[i]);
+	assert_int_equal(w->process->malformed, 0);
+	/* Numbers that no library has. */
+	define_parallel(w, RING_TEAM_WAITS, 1, "none");
+	consume(w);
+	assert_int_equal(w->process->malformed, 1);
+	produce(w, RING_MAX_THREADS,
+	        (uint64_t[4]){ring_head(RING_REGION, 4, 0, 0, RING_TEAM_WAITS + 100)}, 4);
+	consume(w);
+	assert_int_equal(w->process->malformed, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -771,6 +909,8 @@ int main(void)
 		TEST(test_slots),
 		TEST(test_slots_of_nobody),
 		TEST(test_continued_calls),
+		TEST(test_teams),
+		TEST(test_classes_of_teams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
