@@ -7,7 +7,7 @@ open. Both parts must be right, and the run must weigh what the kernel counted. 
 a window is not the window's fault: every other recording has none. Where the host of a virtual machine takes
 CPU time away, ticks of the clock are missing in both.
 
-    bench_windows.py ADAPTRACE [RUNS [SECONDS]]
+    bench_windows.py BUILD [RUNS [SECONDS]]
 """
 import json, os, subprocess, sys, tempfile, time
 
@@ -89,7 +89,7 @@ def once(adaptrace, program, detail):
     return weight
 
 
-adaptrace = os.path.abspath(sys.argv[1])
+adaptrace = os.path.abspath(os.path.join(sys.argv[1], "adaptrace"))
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     open("program.c", "w").write(PROGRAM)
