@@ -50,7 +50,8 @@ struct cpu_event {
 	 * for counters: time of the last sample, and usual time between two at the base period, ns
 	 */
 	uint64_t last, interval;
-	uint64_t period; /* occurrences per sample at this shift; 0: not computed yet */
+	uint64_t dropped; /* sampler_dropped() so far, less what samples are owed for, ns */
+	uint64_t period;  /* occurrences per sample at this shift; 0: not computed yet */
 	unsigned shift;
 };
 

@@ -131,6 +131,21 @@ static void follow_period(const struct session *s, struct stream *stream,
 	stream->change = change;
 }
 
+/*
+ * Restarts of a timer cut periods off. Whenever these are a whole period together, one more sample
+ * is owed.
+ */
+static void owe_dropped(const struct session *s, struct cpu_event *kept,
+                        const struct sampler_origin *origin, uint64_t period)
+{
+	const uint64_t dropped = sampler_dropped(s->sampler, (unsigned)origin->event, origin->cpu);
+
+	if (dropped < kept->dropped + period)
+		return;
+	kept->stream.owed++;
+	kept->dropped += period;
+}
+
 static unsigned next_level(struct session *s, struct stream *stream,
                            const struct sampler_origin *origin, uint64_t period)
 {
@@ -341,6 +356,7 @@ static void take(struct session *s, struct task *task, const struct record *reco
 	if (event->unit == EVENT_COUNT)
 		learn_interval(kept, record->time, origin->shift);
 	sample.step = time_step(s, kept, origin, sample.level);
+	owe_dropped(s, kept, origin, period);
 	put_sample(s, task, record, origin, &sample, level_owed(s, stream, origin));
 	if (hmb_floor(s->hmb, s->events[origin->event].kind) > s->sampling.shift[origin->event])
 		session_follow_floor(s, (unsigned)origin->event);

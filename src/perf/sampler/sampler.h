@@ -236,6 +236,12 @@ struct sampler_phases {
 struct sampler_phases sampler_phases(const struct sampler *sampler);
 
 /*
+ * Returns the ns of periods of an event of a CPU that were cut off, so that its timer expires on
+ * the grid: samples are missing for so much time. 0 where events are of threads.
+ */
+uint64_t sampler_dropped(const struct sampler *sampler, unsigned event, unsigned cpu);
+
+/*
  * Copies up to so many bytes of stack with each sample from now on. 0; -EOPNOTSUPP for inherited
  * events and with counters, or another -errno: all is as before. The ring must be three times as
  * large.

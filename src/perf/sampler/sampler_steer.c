@@ -48,6 +48,8 @@ struct restart {
 	unsigned nr_calls, paid; /* paid: as many as there may be */
 	uint64_t late;           /* a call that is later by more ns would miss the grid */
 	uint64_t took, usual;    /* duration of the call, ns; usual 0: not known yet */
+	uint64_t effect;         /* time of the last call, ns; 0: none was made */
+	uint64_t dropped;        /* ns of periods that calls have cut off */
 	uint64_t spin;           /* ns before a call in which sleep may end */
 };
 
@@ -243,6 +245,16 @@ static uint64_t wait_until(uint64_t time, uint64_t *spin)
 	return now;
 }
 
+/* The timer began a period anew. */
+static void note_effect(struct restart *restart, uint64_t time)
+{
+	const uint64_t period = restart->grid.base << restart->grid.shift;
+
+	restart->dropped += restart->effect ? (time - restart->effect) % period
+	                                    : timer_elapsed(restart->timer, time);
+	restart->effect = time;
+}
+
 /* Returns whether a call for a restart took effect in time. */
 static bool call_in_time(struct restart *restart)
 {
@@ -253,6 +265,7 @@ static bool call_in_time(struct restart *restart)
 
 	ioctl(restart->fd, PERF_EVENT_IOC_PERIOD, &period);
 	restart->took = sampler_now() - begin;
+	note_effect(restart, begin + restart->took / 2);
 	return begin <= call + restart->late &&
 	       (!restart->usual || restart->took <= restart->usual + restart->late);
 }
@@ -319,6 +332,7 @@ static void finish(struct sampler *s, struct restart *restart)
 {
 	s->steering->spin[restart->from_own] = restart->spin;
 	s->steering->restarts += restart->nr_calls;
+	restart->timer->dropped += restart->dropped;
 	learn_usual(&s->steering->usual[restart->from_own], restart->took);
 	timer_restarted(restart->timer, &restart->grid, sampler_now(), restart->nr_calls,
 	                restart->in_time, restart->from_own);
@@ -506,6 +520,13 @@ static unsigned count_unsteered(const struct sampler *s)
 	for (unsigned c = 0; c < s->nr_cpus; c++)
 		nr += s->steering->samples[c].off > s->steering->samples[c].taken / 2;
 	return nr;
+}
+
+uint64_t sampler_dropped(const struct sampler *s, unsigned event, unsigned cpu)
+{
+	return s->steering && s->way == SAMPLER_CGROUP && cpu < s->steering->nr_places
+	               ? timer_of(s, event, cpu)->dropped
+	               : 0;
 }
 
 struct sampler_phases sampler_phases(const struct sampler *s)

@@ -192,6 +192,11 @@ void timer_lost(struct steered_timer *timer)
 	timer->learns = false;
 }
 
+uint64_t timer_elapsed(const struct steered_timer *timer, uint64_t time)
+{
+	return timer->period ? (time - timer->phase) % timer->period : 0;
+}
+
 void timer_restarted(struct steered_timer *timer, const struct grid *grid, uint64_t now,
                      unsigned nr_calls, bool in_time, bool from_own)
 {

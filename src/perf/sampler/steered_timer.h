@@ -10,10 +10,11 @@
  * of them. So the phase of a timer is the one that most of its samples have, and it has changed
  * when several samples in a row have none of it.
  *
- * A call for a restart costs as much as a sample, and loses one. So each must be paid for by
- * TIMER_PATIENCE samples, and by more and more when several in a row have failed. Some are paid for
- * in advance, for what disturbs one often lasts no longer than that. The timer of a CPU that tasks
- * leave often is left alone: such a CPU is not coupled to others by spinning.
+ * A call for a restart costs as much as a sample, and drops the part of the period that is over. So
+ * each must be paid for by TIMER_PATIENCE samples, and by more and more when several in a row have
+ * failed. Some are paid for in advance, for what disturbs one often lasts no longer than that. The
+ * timer of a CPU that tasks leave often is left alone: such a CPU is not coupled to others by
+ * spinning.
  */
 #ifndef PERF_SAMPLER_STEERED_TIMER_H
 #define PERF_SAMPLER_STEERED_TIMER_H
@@ -45,8 +46,9 @@ struct steered_timer {
 		int64_t miss;    /* distance from the grid after the last call */
 		unsigned missed; /* share of the latest calls that missed the grid, in 1/256 */
 	} delays[2];
-	uint32_t jumps; /* share of samples before which the phase changed, in 1/65536 */
-	uint64_t taken; /* samples in all */
+	uint32_t jumps;   /* share of samples before which the phase changed, in 1/65536 */
+	uint64_t taken;   /* samples in all */
+	uint64_t dropped; /* ns of periods that restarts have cut off, in all */
 };
 
 void timer_init(struct steered_timer *timer, uint64_t tolerance);
@@ -82,6 +84,8 @@ bool timer_is_missed(const struct steered_timer *timer);
  */
 uint64_t timer_call_time(const struct steered_timer *timer, const struct grid *grid, uint64_t now,
                          bool from_own);
+/* Returns how much of the period is over at a time, ns: what a restart then drops. */
+uint64_t timer_elapsed(const struct steered_timer *timer, uint64_t time);
 /* Notes that so many calls were made, and whether the last took effect at the right time. */
 void timer_restarted(struct steered_timer *timer, const struct grid *grid, uint64_t now,
                      unsigned nr_calls, bool in_time, bool from_own);

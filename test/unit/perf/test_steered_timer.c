@@ -15,6 +15,7 @@ struct world {
 	struct steered_timer timer;
 	uint64_t now, next; /* when the timer expires */
 	uint64_t delay;     /* of a restart */
+	uint64_t dropped;   /* by restarts, ns */
 	unsigned restarts;
 	uint64_t seed;
 };
@@ -38,8 +39,8 @@ static uint64_t period(const struct world *w)
 	return w->grid.base << w->grid.shift;
 }
 
-/* Runs until a time and then looks once, as the recorder does. */
-static void run(struct world *w, uint64_t until, unsigned late_share)
+/* Takes the samples up to a time. */
+static void expire(struct world *w, uint64_t until, unsigned late_share)
 {
 	for (; w->next < until; w->next += period(w)) {
 		bool late = random_below(&w->seed, 100) < late_share;
@@ -47,10 +48,21 @@ static void run(struct world *w, uint64_t until, unsigned late_share)
 		timer_note(&w->timer, &w->grid,
 		           w->next + LATENCY + random_below(&w->seed, 1000) + (late ? 30000 : 0));
 	}
+}
+
+/* Runs until a time and then looks once, as the recorder does. */
+static void run(struct world *w, uint64_t until, unsigned late_share)
+{
+	uint64_t effect;
+
+	expire(w, until, late_share);
 	w->now = until;
 	if (!timer_is_off(&w->timer, &w->grid, w->now) || !timer_calls_paid(&w->timer))
 		return;
-	w->next = timer_call_time(&w->timer, &w->grid, w->now, false) + w->delay + period(w);
+	effect = timer_call_time(&w->timer, &w->grid, w->now, false) + w->delay;
+	expire(w, effect, late_share);
+	w->dropped += timer_elapsed(&w->timer, effect);
+	w->next = effect + period(w);
 	timer_restarted(&w->timer, &w->grid, w->now, 1, true, false);
 	w->restarts++;
 }
@@ -264,6 +276,26 @@ static void all_calls_are_paid_for(void **state)
 	}
 }
 
+/* The timer stops now and then for a moment, and so leaves the grid. */
+static void restarts_tell_the_time_that_has_no_samples(void **state)
+{
+	struct world w = world(0);
+	const uint64_t begin = w.next;
+	uint64_t ran, told;
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++) {
+		run_seconds(&w, 1, 2);
+		w.next += 31000;
+	}
+	ran = w.next - begin - UINT64_C(400) * 31000;
+	told = w.timer.taken * period(&w) + w.dropped;
+	assert_in_range(w.restarts, 200, 2000);
+	assert_true(w.dropped > 100 * period(&w));
+	/* Samples are a little behind their timers, so that it is not told exactly. */
+	assert_in_range(told + 60 * period(&w), ran, ran + 120 * period(&w));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -279,6 +311,7 @@ int main(void)
 		cmocka_unit_test(an_idle_cpu_is_left_alone),
 		cmocka_unit_test(a_new_period_is_followed),
 		cmocka_unit_test(all_calls_are_paid_for),
+		cmocka_unit_test(restarts_tell_the_time_that_has_no_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
