@@ -47,8 +47,8 @@ static const struct sign {
 	const char *utf8, *ascii;
 	bool takes_space; /* one that follows it may be left out */
 } signs[] = {
-	{"±", "+-", true}, {"…", "~"}, {"µ", "u"}, {"→", "->"}, {"├", "|"},  {"│", "|"},
-	{"└", "`"},        {"─", "-"}, {"×", "x"}, {"≥", ">="}, {"≤", "<="}, {"·", "*"},
+	{"±", "+-", true}, {"…", "~"}, {"µ", "u"},  {"→", "->"}, {"├", "|"}, {"│", "|"}, {"└", "`"},
+	{"─", "-"},        {"×", "x"}, {"≥", ">="}, {"≤", "<="}, {"·", "*"}, {"▸", ">"},
 };
 
 static const struct sign *find_sign(const char *text, size_t size)

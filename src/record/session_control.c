@@ -83,6 +83,7 @@ static struct refusal overhead(struct session *s, const struct control_request *
 	(void)peer;
 	s->guard.max_overhead = request->percent / 100;
 	overhead_guard_begin_interval(&s->guard, sampler_now());
+	s->windows.dear = 0;
 	tables_run(s->tables)->max_overhead = (uint32_t)(request->percent * 10 + 0.5);
 	return NOT_REFUSED;
 }

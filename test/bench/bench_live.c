@@ -101,6 +101,11 @@ static const struct trace *recording_trace(void *arg)
 	return live_trace_of(((struct recording *)arg)->live);
 }
 
+static struct recording_state recording_recorder(void *arg)
+{
+	return live_trace_recorder(((struct recording *)arg)->live);
+}
+
 static bool recording_name(void *arg, const struct profile *profile, bool patient)
 {
 	(void)arg;
@@ -157,6 +162,7 @@ int main(void)
 		.choose = recording_choose,
 		.choose_window = recording_choose_window,
 		.trace = recording_trace,
+		.recorder = recording_recorder,
 		.name = recording_name,
 		.add_names = recording_add_names,
 		.arg = &r,

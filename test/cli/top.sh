@@ -21,11 +21,12 @@ background="$background $(terminal display -p '#{pid}')"
 
 expect_picture '% *±.*%  *[0-9.]* %  *six'
 grep -q 'last 1 s *± error *whole run *function' picture || fail "$(cat picture)"
-grep -q 'shares 100000 ·.*· recording .* · 0 lost · cpu-clock' picture || fail "$(cat picture)"
+grep -q 'shares 100000 · .* · all (.*Hz) · 0 lost · cpu-clock' picture || fail "$(cat picture)"
 ! grep -q 'module' picture || fail "80 columns are too few for modules: $(cat picture)"
 terminal resize-window -x 120 -y 30
 expect_picture 'six  *shares$'
 grep -q 'last minute  *function  *module' picture || fail "$(cat picture)"
+grep -q 'shares 100000 · .* · recording all (.*Hz) · 0 lost · cpu-clock' picture || fail "$(cat picture)"
 press t
 expect_picture '100.0 %.*shares [0-9]*$'
 press f
@@ -44,6 +45,11 @@ expect_picture '─ main\| main'
 press q '?'
 expect_picture 'freeze the picture'
 press q
+# Once the run is sampled too rarely, a window shows the last second, as long as somebody looks.
+"$ADAPTRACE" ctl x.atr overhead 0.01 2>errors || fail "$(cat errors)"
+await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q 'floor [456]'"
+"$ADAPTRACE" ctl x.atr overhead 0 2>errors || fail "$(cat errors)"
+expect_picture 'recording 1 of .*Hz), window .* Hz ·'
 terminal resize-window -x 40 -y 8
 expect_picture '% *±'
 kill $recorder

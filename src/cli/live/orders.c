@@ -2,7 +2,7 @@
 
 #include "cli/ctl/exchange.h"
 #include "cli/image_trace.h"
-#include "trace/live/image_status.h"
+#include "cli/live/watched.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +17,9 @@
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-bool orders_paused(const struct orders *orders)
+static bool is_paused(const struct orders *orders)
 {
-	struct image_status *status = calloc(1, sizeof(*status));
-	bool paused = status && !image_status_read(orders->image_file, status) &&
-	              status->state.flags & (RECORDING_PAUSED | RECORDING_FROZEN);
-
-	free(status);
-	return paused;
+	return watched_recorder(orders->watched).flags & (RECORDING_PAUSED | RECORDING_FROZEN);
 }
 
 static void ask(const struct orders *orders, const struct control_request *request,
@@ -45,7 +40,7 @@ static void ask(const struct orders *orders, const struct control_request *reque
 
 static void pause_or_resume(const struct orders *orders, char answer[TOP_ANSWER])
 {
-	if (orders_paused(orders))
+	if (is_paused(orders))
 		ask(orders, &(struct control_request){.command = CONTROL_RESUME}, "it goes on",
 		    answer);
 	else

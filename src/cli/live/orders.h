@@ -7,16 +7,17 @@
 
 #include <sys/types.h>
 
+struct watched;
+
 struct orders {
 	const char *image_file, *trace_path; /* of the recorder; borrowed */
+	const struct watched *watched;       /* its recording; borrowed */
 	const char *snapshots;               /* they are called NAME-COUNT.atr after this */
 	unsigned nr_snapshots;
 	pid_t writer; /* of a snapshot; 0: none */
 	int said;     /* what it says */
 };
 
-/* Whether the program, or the recording, is paused. */
-bool orders_paused(const struct orders *orders);
 /* Gives a command, and says in a line what has become of it. */
 void orders_give(struct orders *orders, enum top_command command, const char *text,
                  char answer[TOP_ANSWER]);

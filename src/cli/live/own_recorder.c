@@ -6,6 +6,7 @@
 #include "output/text/text.h"
 #include "trace/live/shm_image.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define MAX_PROCESSES 1000           /* that a recorder is attached to */
 #define MAX_WORDS     12             /* that go before those of the command */
 #define TAIL          ((off_t)65536) /* bytes of the output that are shown in the end */
 #define COPY_SIZE     65536
@@ -46,6 +48,59 @@ static bool make_folder(struct own_recorder *own)
 	return own->trace && own->output;
 }
 
+struct process_list {
+	FILE *to;
+	unsigned nr;
+};
+
+static void add_descendants(struct process_list *list, const char *pid);
+
+/* Adds the processes that a thread has started, and those that these have. */
+static void add_started(struct process_list *list, const char *pid, const char *tid)
+{
+	char path[64], child[16];
+	FILE *children;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/children", pid, tid);
+	children = fopen(path, "re");
+	while (children && list->nr < MAX_PROCESSES && fscanf(children, "%15s", child) == 1) {
+		fprintf(list->to, ",%s", child);
+		list->nr++;
+		add_descendants(list, child);
+	}
+	if (children)
+		fclose(children);
+}
+
+static void add_descendants(struct process_list *list, const char *pid)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/task", pid);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)))
+		if (*entry->d_name != '.')
+			add_started(list, pid, entry->d_name);
+	if (folder)
+		closedir(folder);
+}
+
+/* The process and all that descend from it: a server's work is done by those it has started. */
+static char *list_processes(const char *pid)
+{
+	char *text = NULL;
+	size_t size;
+	struct process_list list = {.to = open_memstream(&text, &size)};
+
+	if (!list.to)
+		return NULL;
+	fputs(pid, list.to);
+	add_descendants(&list, pid);
+	return fclose(list.to) ? NULL : text;
+}
+
 static char **make_words(const struct own_recorder *own, const struct own_request *request)
 {
 	size_t nr = 0, nr_of_command = 0;
@@ -66,7 +121,7 @@ static char **make_words(const struct own_recorder *own, const struct own_reques
 	}
 	words[nr++] = (char *)(request->command ? "--" : "-p");
 	if (!request->command)
-		words[nr++] = (char *)request->pid;
+		words[nr++] = own->processes;
 	for (size_t i = 0; i < nr_of_command; i++)
 		words[nr++] = request->command[i];
 	return words;
@@ -101,7 +156,9 @@ bool own_recorder_start(struct own_recorder *own, const struct own_request *requ
 		    strerror(errno));
 		return false;
 	}
-	words = make_words(own, request);
+	if (own->attached)
+		own->processes = list_processes(request->pid);
+	words = own->attached && !own->processes ? NULL : make_words(own, request);
 	own->pid = words ? fork() : -1;
 	if (!own->pid)
 		become_recorder(own, words);
@@ -280,5 +337,6 @@ void own_recorder_free(struct own_recorder *own)
 	free(own->folder);
 	free(own->trace);
 	free(own->output);
+	free(own->processes);
 	*own = (struct own_recorder){0};
 }

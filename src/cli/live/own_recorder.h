@@ -13,6 +13,7 @@ struct own_recorder {
 	pid_t pid;     /* 0: there is none, or it has ended */
 	bool attached; /* to a process that runs on without it */
 	char *folder, *trace, *output;
+	char *processes;  /* that it is attached to, as -p takes them */
 	const char *name; /* of what it records */
 };
 

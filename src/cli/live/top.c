@@ -249,11 +249,11 @@ static bool recording_hear(void *arg, char answer[TOP_ANSWER])
 	return orders_hear(&top->orders, answer);
 }
 
-static bool recording_paused(void *arg)
+static struct recording_state recording_recorder(void *arg)
 {
 	struct top *top = arg;
 
-	return orders_paused(&top->orders);
+	return watched_recorder(&top->watched);
 }
 
 /* Returns 0, 1 after reporting an error, or the number of the signal that ended it, as a negative
@@ -271,7 +271,7 @@ static int show_screen(struct top *top)
 		.add_names = recording_add_names,
 		.give = live ? recording_give : NULL,
 		.hear = live ? recording_hear : NULL,
-		.paused = live ? recording_paused : NULL,
+		.recorder = recording_recorder,
 		.arg = top,
 		.path = top->watched.path,
 		.event = top->rows.report.query.event,
@@ -282,6 +282,7 @@ static int show_screen(struct top *top)
 
 	top->orders = (struct orders){
 		.image_file = top->watched.image_file,
+		.watched = &top->watched,
 		.trace_path = top->watched.path,
 		.snapshots = top->own.folder ? DEFAULT_TRACE : top->watched.path,
 	};
@@ -438,6 +439,7 @@ static int record_and_show(struct top *top)
 
 	if (!own_recorder_start(&top->own, &request))
 		return 1;
+	top->rows.event = NULL; /* it is the first one there, or they are */
 	if (own_recorder_await(&top->own) || !access(top->own.trace, R_OK))
 		status = open_and_show(top, top->own.trace);
 	own_recorder_end(&top->own, status < 0 ? -status : 0);

@@ -90,6 +90,13 @@ enum live_state watched_state(const struct watched *watched)
 	return watched->live ? live_trace_state(watched->live) : LIVE_ENDED;
 }
 
+struct recording_state watched_recorder(const struct watched *watched)
+{
+	if (watched->live)
+		return live_trace_recorder(watched->live);
+	return (struct recording_state){.lost = trace_losses(watched->file, TRACE_ALL_EVENTS).lost};
+}
+
 const struct trace *watched_trace(const struct watched *watched)
 {
 	return watched->live ? live_trace_of(watched->live) : watched->file;

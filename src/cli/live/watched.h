@@ -28,6 +28,8 @@ int watched_update(struct watched *watched);
 void watched_choose(struct watched *watched, uint64_t from, uint64_t max);
 int watched_choose_window(struct watched *watched, uint32_t number);
 enum live_state watched_state(const struct watched *watched);
+/* The state of the recorder; of a file what was lost alone. */
+struct recording_state watched_recorder(const struct watched *watched);
 const struct trace *watched_trace(const struct watched *watched);
 
 /*

@@ -202,7 +202,8 @@ static const char *state_of(const struct screen *screen)
 	case LIVE_KILLED:
 		return " the recorder was killed; adaptrace recover saves what it had";
 	default:
-		return recording->paused && recording->paused(recording->arg)
+		return recording->recorder(recording->arg).flags &
+		                       (RECORDING_PAUSED | RECORDING_FROZEN)
 		               ? " paused; p lets it go on"
 		               : "";
 	}
@@ -278,7 +279,7 @@ static void draw_message(const struct screen *screen, int y)
 static const char views[] = " f functions  t threads  r ranks  c calls  g tree   s sort  / filter  "
 			    "ENTER callers  a annotate  SPACE freeze";
 static const char short_views[] =
-	" f functions  t threads  r ranks  c calls  g tree  s sort  / filter  ENTER callers";
+	" f functions t threads r ranks c calls g tree  s sort  / filter  ENTER callers";
 static const char steering[] =
 	" p pause target  d detail 5 s  e event  m mark  w snapshot  ? help  q quit";
 static const char nobody[] = " e event  ? help  q quit";
@@ -569,7 +570,7 @@ static void draw(struct screen *screen)
 	if (screen->view.lines) {
 		draw_view(screen);
 	} else {
-		if (screen->model.until || !screen->err) {
+		if (screen->model.until || !screen->err || screen->err == -ENODATA) {
 			draw_line(screen, 0, A_BOLD, top_line_run);
 			draw_line(screen, 1, A_NORMAL, top_line_load);
 		}

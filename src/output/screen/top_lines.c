@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define WIDE        110 /* columns from which on module and last minute are shown */
-#define NR_BARS     20  /* of the last minute above the rows */
+#define NR_BARS     20  /* of the last minute above the rows; wide terminals have twice as many */
 #define MAX_PIDS    256
 #define MODULE_LEFT 24U /* columns of a wide terminal that modules take */
 
@@ -56,7 +56,7 @@ static void put_command(FILE *to, const struct trace *trace, unsigned width)
 	free(text);
 }
 
-static void put_rate(FILE *to, const struct top_model *model)
+static void put_rate(FILE *to, const struct top_model *model, bool wide)
 {
 	const struct trace_event *event = &model->of_run;
 	uint32_t shift = trace_shift(event) - event->initial_shift;
@@ -64,30 +64,67 @@ static void put_rate(FILE *to, const struct top_model *model)
 
 	text_rate(rate, trace_period(event, trace_shift(event)), event->unit);
 	if (shift)
-		fprintf(to, "recording 1 of %llu (%s)", 1ULL << (shift & 63), rate);
+		fprintf(to, "%s1 of %llu (%s)", wide ? "recording " : "", 1ULL << (shift & 63),
+		        rate);
 	else
-		fprintf(to, "recording all (%s)", rate);
+		fprintf(to, "%sall (%s)", wide ? "recording " : "", rate);
 	if (!model->window)
 		return;
 	text_rate(rate, model->window_period, event->unit);
 	fprintf(to, ", window %s", rate);
 }
 
-void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
+/* The names of all events, with a mark at the one that is shown. */
+static void put_events(FILE *to, const struct top_model *model)
 {
 	const struct trace *trace = trace_of(model);
-	const struct trace_event *event = trace_event(trace, model->event);
+	const struct trace_event *event;
+
+	for (uint32_t i = 0; (event = trace_event_of_run(trace, i)); i++) {
+		fputs(i == model->event && trace_nr_events(trace) > 1 ? " ▸" : " ", to);
+		text_put(to, trace_string(trace, event->name), 0);
+	}
+}
+
+/* All of the line that is behind the command. */
+static void put_state(FILE *to, const struct top_model *model, bool wide)
+{
+	const struct top_recording *recording = model->recording;
 	char wall[TEXT_SIZE];
 
-	fputc(' ', to);
-	put_command(to, trace, columns > 70 ? columns - 60 : 10);
-	text_quantity(wall, (double)trace_wall(trace_run(trace)), TRACE_NS);
+	text_quantity(wall, (double)trace_wall(trace_run(trace_of(model))), TRACE_NS);
 	fprintf(to, " · %s · ", wall);
-	if (!event)
+	put_rate(to, model, wide);
+	fprintf(to, " · %llu lost ·", (unsigned long long)recording->recorder(recording->arg).lost);
+	put_events(to, model);
+}
+
+static unsigned columns_of(const char *text)
+{
+	unsigned columns = 0;
+
+	for (; *text; text++)
+		columns += (*text & 0xc0) != 0x80;
+	return columns;
+}
+
+void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
+{
+	char *state = NULL;
+	unsigned used;
+	size_t size;
+	FILE *memory = open_memstream(&state, &size);
+
+	if (!memory)
 		return;
-	put_rate(to, model);
-	fprintf(to, " · %llu lost · ", (unsigned long long)trace_losses(trace, model->event).lost);
-	text_put(to, trace_string(trace, event->name), 0);
+	put_state(memory, model, columns >= WIDE);
+	if (!fclose(memory) && state) {
+		used = columns_of(state) + 1;
+		fputc(' ', to);
+		put_command(to, trace_of(model), columns > used + 12 ? columns - used : 12);
+		fputs(state, to);
+	}
+	free(state);
 }
 
 static uint64_t resident(int pid)
@@ -131,14 +168,14 @@ static uint64_t resident_all(const struct trace *trace)
 	return bytes;
 }
 
-static void put_minute(FILE *to, const struct top_model *model)
+static void put_minute(FILE *to, const struct top_model *model, unsigned nr)
 {
-	double parts[NR_BARS], most = 0;
+	double parts[2 * NR_BARS], most = 0;
 
-	top_model_minute(model, parts, NR_BARS);
-	for (unsigned i = 0; i < NR_BARS; i++)
+	top_model_minute(model, parts, nr);
+	for (unsigned i = 0; i < nr; i++)
 		most = parts[i] > most ? parts[i] : most;
-	for (unsigned i = 0; i < NR_BARS; i++)
+	for (unsigned i = 0; i < nr; i++)
 		put_bar(to, model, most > 0 ? parts[i] / most : 0);
 	fputs("  last minute", to);
 }
@@ -162,7 +199,7 @@ void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
 		fprintf(to, "MPI %.1f %% · ", 100 * model->mpi);
 	fprintf(to, "%llu sample%s   ", (unsigned long long)model->samples, plural(model->samples));
 	if (columns >= 78)
-		put_minute(to, model);
+		put_minute(to, model, columns >= WIDE ? 2 * NR_BARS : NR_BARS);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

@@ -51,6 +51,8 @@ void top_model_choose(struct top_model *model, uint32_t event, bool by_thread)
 	if (model->by_thread == by_thread && model->event == event)
 		return;
 	forget(model);
+	if (model->event != event)
+		memset(model->loads, 0, sizeof(model->loads));
 	model->event = event;
 	model->by_thread = by_thread;
 	model->until = 0;
@@ -185,27 +187,40 @@ static int keep_tick(struct top_model *model, const struct profile *profile)
 		model->nr_ticks++;
 	tick->from = model->from;
 	tick->until = model->until;
+	model->loads[model->next_load] = (struct top_load){model->until, profile->total};
+	model->next_load = (model->next_load + 1) % TOP_MINUTE;
 	return function_shares_init(&tick->shares, profile);
 }
 
 /* The part of the last minute, of so many, in which a tick ended; `nr`: none. */
-static unsigned part_of(const struct top_model *model, const struct top_tick *tick, unsigned nr)
+static unsigned part_of(const struct top_model *model, uint64_t until, unsigned nr)
 {
-	uint64_t age = model->until - tick->until;
+	uint64_t age = model->until - until;
 
-	return tick->until > model->until || age >= MINUTE ? nr
-	                                                   : nr - 1 - (unsigned)(age * nr / MINUTE);
+	return until > model->until || age >= MINUTE ? nr : nr - 1 - (unsigned)(age * nr / MINUTE);
 }
 
 void top_model_minute(const struct top_model *model, double *parts, unsigned nr)
 {
 	memset(parts, 0, nr * sizeof(*parts));
-	for (unsigned i = 0; i < model->nr_ticks; i++) {
-		const struct top_tick *tick = &model->ticks[i];
-		unsigned part = part_of(model, tick, nr);
+	for (unsigned i = 0; i < TOP_MINUTE; i++) {
+		const struct top_load *load = &model->loads[i];
+		unsigned part = load->until ? part_of(model, load->until, nr) : nr;
 
 		if (part < nr)
-			parts[part] += (double)tick->shares.total;
+			parts[part] += (double)load->weight;
+	}
+}
+
+/* Sums up the ticks of the rows that are shown. */
+static void sum_up_minute(const struct top_model *model, double whole[TOP_COLUMNS])
+{
+	memset(whole, 0, TOP_COLUMNS * sizeof(*whole));
+	for (unsigned i = 0; i < model->nr_ticks; i++) {
+		unsigned part = part_of(model, model->ticks[i].until, TOP_COLUMNS);
+
+		if (part < TOP_COLUMNS)
+			whole[part] += (double)model->ticks[i].shares.total;
 	}
 }
 
@@ -216,10 +231,10 @@ void top_model_fill_minute(const struct top_model *model, struct top_row *row)
 	if (row->filled)
 		return;
 	row->filled = true;
-	top_model_minute(model, whole, TOP_COLUMNS);
+	sum_up_minute(model, whole);
 	for (unsigned i = 0; i < model->nr_ticks; i++) {
 		const struct top_tick *tick = &model->ticks[i];
-		unsigned part = part_of(model, tick, TOP_COLUMNS);
+		unsigned part = part_of(model, tick->until, TOP_COLUMNS);
 
 		if (part < TOP_COLUMNS)
 			row->minute[part] += (double)function_shares_self(&tick->shares, row->key);
@@ -364,6 +379,15 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 	return err ? err : make_rows(model, profile);
 }
 
+/* Nothing was sampled since: shares of the last second are 0, and the rest is as it was. */
+static int take_nothing(struct top_model *model)
+{
+	model->samples = model->weight = 0;
+	for (uint32_t i = 0; i < model->nr; i++)
+		model->rows[i].last = model->rows[i].error = 0;
+	return -ENODATA;
+}
+
 static int take_part(struct top_model *model)
 {
 	const uint64_t start = part_start(model);
@@ -380,7 +404,7 @@ static int take_part(struct top_model *model)
 	profile = part_profile(model, &selection);
 	if (!profile)
 		return -errno;
-	err = profile->samples ? take_profile(model, profile) : -ENODATA;
+	err = profile->samples ? take_profile(model, profile) : take_nothing(model);
 	profile_free(profile);
 	return err;
 }

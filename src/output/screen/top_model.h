@@ -31,6 +31,7 @@ struct top_recording {
 	int (*choose_window)(void *arg, uint32_t number); /* as live_trace_choose_window() */
 	const struct trace *(*trace)(void *arg);
 	enum live_state (*state)(void *arg);
+	struct recording_state (*recorder)(void *arg); /* as live_trace_recorder() */
 	/*
 	 * Looks up names that a profile lacks; patient: not too often. Returns whether there are
 	 * new ones.
@@ -45,7 +46,6 @@ struct top_recording {
 	void (*give)(void *arg, enum top_command command, const char *text,
 	             char answer[TOP_ANSWER]);
 	bool (*hear)(void *arg, char answer[TOP_ANSWER]);
-	bool (*paused)(void *arg); /* the program is, or the recording */
 	void *arg;
 	const char *path;
 	uint32_t event;
@@ -71,6 +71,11 @@ struct top_tick {
 	struct function_shares shares;
 };
 
+/* Samples of a tick, whatever rows are shown of it. */
+struct top_load {
+	uint64_t until, weight;
+};
+
 struct top_model {
 	const struct top_recording *recording;
 	uint32_t event;
@@ -89,14 +94,15 @@ struct top_model {
 	uint64_t run_at; /* until when it was; 0: never */
 	struct top_tick ticks[TOP_MINUTE];
 	unsigned nr_ticks, next;
+	struct top_load loads[TOP_MINUTE];
+	unsigned next_load;
 };
 
 void top_model_init(struct top_model *model, const struct top_recording *recording);
 void top_model_fini(struct top_model *model);
 
 /*
- * Takes in what is new. 0 or -errno as the recording's update(); -ENODATA: nothing has arrived, and
- * all is as it was.
+ * Takes in what is new. 0 or -errno as the recording's update(); -ENODATA: nothing has arrived.
  */
 int top_model_tick(struct top_model *model);
 
@@ -107,7 +113,7 @@ void top_model_sort(struct top_model *model, bool by_run);
 /* Fills in the last minute of a row, which few rows need: those that are seen. */
 void top_model_fill_minute(const struct top_model *model, struct top_row *row);
 
-/* Fills in the weight of samples per ns in each part of the last minute, oldest first. */
+/* Fills in the weight of samples in each part of the last minute, oldest first. */
 void top_model_minute(const struct top_model *model, double *parts, unsigned nr);
 
 #endif

@@ -310,6 +310,18 @@ int live_trace_update(struct live_trace *live)
 	return err;
 }
 
+struct recording_state live_trace_recorder(const struct live_trace *live)
+{
+	const struct recording_state *state = tables_state(&live->from);
+
+	return (struct recording_state){
+		.recorder = __atomic_load_n(&state->recorder, __ATOMIC_RELAXED),
+		.flags = __atomic_load_n(&state->flags, __ATOMIC_RELAXED),
+		.stored = __atomic_load_n(&state->stored, __ATOMIC_RELAXED),
+		.lost = __atomic_load_n(&state->lost, __ATOMIC_RELAXED),
+	};
+}
+
 enum live_state live_trace_state(const struct live_trace *live)
 {
 	return live->state;

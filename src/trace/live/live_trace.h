@@ -7,6 +7,7 @@
 #ifndef TRACE_LIVE_LIVE_TRACE_H
 #define TRACE_LIVE_LIVE_TRACE_H
 
+#include "trace/live/tables.h"
 #include "trace/trace.h"
 
 struct live_trace;
@@ -32,6 +33,9 @@ enum live_state {
  */
 int live_trace_update(struct live_trace *live);
 enum live_state live_trace_state(const struct live_trace *live);
+
+/* The recorder's own word on its state, as it is now. */
+struct recording_state live_trace_recorder(const struct live_trace *live);
 
 /*
  * The trace as it was at the last update that returned 0. Functions have no names before
@@ -70,7 +74,6 @@ int live_trace_name(struct live_trace *live, const struct live_names *names);
 size_t live_trace_budget(const struct live_trace *live);
 
 /* The tables that the trace is made of; valid until live_trace_close(). */
-struct tables;
 const struct tables *live_trace_tables(const struct live_trace *live);
 
 #endif
