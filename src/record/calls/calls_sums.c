@@ -192,7 +192,7 @@ int calls_sums_prepare_restart(struct calls_process *process, unsigned thread)
 /* The target keeps these extremes, and may replace them at the same time. */
 static void restart_extremes(const struct calls_process *process, struct ring_sum *row)
 {
-	const double least = INFINITY, most = -INFINITY;
+	double least = INFINITY, most = -INFINITY;
 	const uint32_t region = calls_process_region(process, row->region);
 
 	if (region == NO_ENTRY)
