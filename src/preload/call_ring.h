@@ -161,6 +161,7 @@ enum ring_state { RING_FREE, RING_USED, RING_ENDED };
 #define RING_ITERATION_STORED  1 /* its calls were written */
 #define RING_ITERATION_SLOW    2
 #define RING_ITERATION_DROPPED 4 /* the thread went back: its calls are not there */
+#define RING_ITERATION_LOOSE   8 /* it may belong to the next phase */
 
 /* Flags of a region and of a communicator. */
 #define RING_REGION_MARKER 1

@@ -384,7 +384,8 @@ static void end_iteration(struct scale *scale, const struct segment_iteration *i
 	if (!begin || end < begin)
 		begin = end;
 	kept = is_kept(scale, iteration, end - begin, &slow);
-	flags = slow ? RING_ITERATION_SLOW : 0U;
+	flags = (slow ? RING_ITERATION_SLOW : 0U) |
+	        (iteration->is_loose ? RING_ITERATION_LOOSE : 0U);
 	if (!kept && can_go_back(scale, iteration) &&
 	    put_iteration(scale, iteration, &begun, flags | RING_ITERATION_DROPPED, begin, end)) {
 		scale->dropped = iteration->end;

@@ -388,6 +388,12 @@ enum trace_iteration_flags {
 	TRACE_ITERATION_SLOW = 128,  /* of its kind about 255 in 256 are faster */
 };
 
+enum trace_iterations_flags {
+	TRACE_ITERATIONS_LEVEL = 15,  /* these bits are the level */
+	TRACE_ITERATIONS_LOOSE = 128, /* if the next entry that is not has another phase, these
+	                                 belong to that */
+};
+
 /*
  * Iterations of a loop, one after the other, that a program's calls were found to form while it ran
  * (record --scale-trace). A duration is m << e ns, with m in the lower 11 bits and e above.
@@ -398,7 +404,7 @@ struct trace_iterations {
 	uint32_t phase;   /* of the thread: other numbers are other loops */
 	uint32_t ordinal; /* of the first one: how often the loop had begun an iteration */
 	uint32_t calls;   /* of all of them */
-	uint8_t level;    /* 0: an innermost loop */
+	uint8_t level;    /* 0: an innermost loop; enum trace_iterations_flags */
 	uint8_t nr;
 	uint16_t durations[TRACE_ITERATIONS_NR];
 	uint8_t kinds[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */

@@ -2,8 +2,7 @@
 #include "output/views/iterations.h"
 
 #include "base/array.h"
-#include "trace/call_sources.h"
-#include "trace/trace_calls.h"
+#include "trace/trace_iterations.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,13 +15,13 @@ struct record_reader {
 	uint32_t number; /* of the phase, as the program counts */
 };
 
-static bool is_of(const struct record_reader *reader, const struct trace_iterations *entry)
+static bool is_of(const struct record_reader *reader, const struct trace_iteration *iteration)
 {
-	return reader->phase && reader->phase->thread == entry->thread &&
-	       reader->phase->level == entry->level && reader->number == entry->phase;
+	return reader->phase && reader->phase->thread == iteration->thread &&
+	       reader->phase->level == iteration->level && reader->number == iteration->phase;
 }
 
-static int begin_phase(struct record_reader *reader, const struct trace_iterations *entry)
+static int begin_phase(struct record_reader *reader, const struct trace_iteration *iteration)
 {
 	struct iteration_phase *phase = calloc(1, sizeof(*phase));
 
@@ -30,13 +29,14 @@ static int begin_phase(struct record_reader *reader, const struct trace_iteratio
 		free(phase);
 		return -ENOMEM;
 	}
-	phase->thread = entry->thread;
-	phase->rank = trace_rank(reader->trace, entry->thread);
-	phase->level = entry->level;
+	phase->thread = iteration->thread;
+	phase->rank = trace_rank(reader->trace, iteration->thread);
+	phase->level = iteration->level;
 	phase->unit = true;
-	phase->first_ordinal = entry->ordinal;
+	phase->first_ordinal = iteration->ordinal;
+	phase->from = iteration->begin;
 	reader->phase = phase;
-	reader->number = entry->phase;
+	reader->number = iteration->phase;
 	return 0;
 }
 
@@ -48,48 +48,40 @@ static unsigned bin_of(const struct record_reader *reader, uint64_t time)
 	return whole && at < ITERATION_BINS ? (unsigned)at : ITERATION_BINS - 1;
 }
 
-static void add_iteration(const struct record_reader *reader, uint64_t begin, uint64_t time,
-                          unsigned flags, uint64_t calls)
+static int add_iteration(struct record_reader *reader, const struct trace_iteration *iteration)
 {
-	struct iteration_phase *phase = reader->phase;
-	struct iteration_kind *kind = &phase->kinds[flags & TRACE_ITERATION_KIND];
-	unsigned bin = bin_of(reader, begin);
+	uint64_t time = iteration->end - iteration->begin;
+	struct iteration_phase *phase;
+	struct iteration_kind *kind;
+	unsigned bin = bin_of(reader, iteration->begin);
 
-	if (!phase->durations.nr)
-		phase->from = begin;
-	phase->to = begin + time;
+	if (!is_of(reader, iteration) && begin_phase(reader, iteration))
+		return -ENOMEM;
+	phase = reader->phase;
+	kind = &phase->kinds[iteration->kind];
+	phase->to = iteration->end;
+	phase->last_ordinal = iteration->ordinal;
 	durations_add(&phase->durations, time);
-	phase->not_stored += !(flags & TRACE_ITERATION_STORED);
+	phase->not_stored += !iteration->stored;
 	kind->iterations++;
-	kind->calls += calls;
+	kind->calls += iteration->calls;
 	phase->line[bin].nr++;
 	phase->line[bin].sum += time;
-}
-
-static int add_entry(struct record_reader *reader, const struct trace_iterations *entry)
-{
-	uint64_t begin = entry->begin;
-
-	if (!is_of(reader, entry) && begin_phase(reader, entry))
-		return -ENOMEM;
-	for (unsigned i = 0; i < entry->nr && i < TRACE_ITERATIONS_NR; i++) {
-		uint64_t time = trace_duration_ns(entry->durations[i]);
-
-		if (begin >= reader->start && begin < reader->end)
-			add_iteration(reader, begin, time, entry->kinds[i],
-			              entry->calls / entry->nr);
-		begin += time;
-		reader->phase->last_ordinal = entry->ordinal + i;
-	}
 	return 0;
 }
 
-static int compare_entries(const void *a, const void *b)
+static int read_thread(struct record_reader *reader, const struct iteration_index *index,
+                       uint32_t thread)
 {
-	const struct trace_iterations *x = *(const struct trace_iterations *const *)a;
-	const struct trace_iterations *y = *(const struct trace_iterations *const *)b;
+	struct iteration_cursor cursor;
+	struct trace_iteration iteration;
+	int err = 0;
 
-	return ORDER(x->thread, y->thread) ?: ORDER(x->begin, y->begin);
+	iteration_cursor_init(&cursor, index, thread);
+	while (!err && iteration_cursor_next(&cursor, &iteration))
+		if (iteration.begin >= reader->start && iteration.begin < reader->end)
+			err = add_iteration(reader, &iteration);
+	return err;
 }
 
 int iterations_read_records(struct iterations *iterations, const struct trace *trace,
@@ -102,18 +94,35 @@ int iterations_read_records(struct iterations *iterations, const struct trace *t
 		.start = selection_start(trace_run(trace), selection),
 		.end = selection_end(trace_run(trace), selection),
 	};
-	uint32_t nr = trace_nr(trace, TRACE_ITERATIONS);
-	const struct trace_iterations **entries = calloc(nr + 1UL, sizeof(*entries));
-	int err = entries ? 0 : -ENOMEM;
+	struct iteration_index index;
+	int err = iteration_index_init(&index, trace);
 
-	for (uint32_t i = 0; i < nr && !err; i++)
-		entries[i] = trace_iterations(trace, i);
+	for (uint32_t i = 0; !err && trace_thread(trace, i); i++)
+		if (!selection || thread_filter_has(selection->filter, i))
+			err = read_thread(&reader, &index, i);
+	iteration_index_fini(&index);
+	return err;
+}
+
+int iterations_walk_records(const struct trace *trace, const struct iteration_phase *phase,
+                            iteration_fn *fn, void *arg)
+{
+	const struct iteration_kind *most = iteration_main_kind(phase);
+	struct iteration_index index;
+	struct iteration_cursor cursor;
+	struct trace_iteration iteration;
+	int err = iteration_index_init(&index, trace);
+
 	if (!err)
-		ARRAY_SORT(entries, nr, compare_entries);
-	for (uint32_t i = 0; i < nr && !err; i++)
-		if (trace_thread(trace, entries[i]->thread) &&
-		    (!selection || thread_filter_has(selection->filter, entries[i]->thread)))
-			err = add_entry(&reader, entries[i]);
-	free(entries);
+		iteration_cursor_init(&cursor, &index, phase->thread);
+	while (!err && iteration_cursor_next(&cursor, &iteration)) {
+		const struct iteration_time time = {iteration.begin, iteration.end,
+		                                    &phase->kinds[iteration.kind] == most};
+
+		if (iteration.level == phase->level && iteration.begin >= phase->from &&
+		    iteration.end <= phase->to)
+			err = fn(arg, &time);
+	}
+	iteration_index_fini(&index);
 	return err;
 }

@@ -60,7 +60,7 @@ struct thread_state {
 /* --- one phase ----------------------------------------------------------------------------------
  */
 
-static const struct iteration_kind *main_kind(const struct iteration_phase *phase)
+const struct iteration_kind *iteration_main_kind(const struct iteration_phase *phase)
 {
 	const struct iteration_kind *most = phase->kinds;
 
@@ -72,7 +72,7 @@ static const struct iteration_kind *main_kind(const struct iteration_phase *phas
 
 uint64_t iteration_calls(const struct iteration_phase *phase)
 {
-	const struct iteration_kind *most = main_kind(phase);
+	const struct iteration_kind *most = iteration_main_kind(phase);
 
 	return most->iterations ? (most->calls + most->iterations / 2) / most->iterations : 0;
 }
@@ -212,7 +212,7 @@ static void begin_phase(struct thread_state *state, struct thread_level *level, 
 static void end_row(struct thread_state *state, struct thread_level *level, uint8_t usual)
 {
 	bool is_same = !level->phase || level->phase->durations.nr < LEAST_ITERATIONS ||
-	               main_kind(level->phase) == &level->phase->kinds[usual - 1];
+	               iteration_main_kind(level->phase) == &level->phase->kinds[usual - 1];
 
 	level->usual = usual;
 	if (!is_same && level->splits++ < MOST_SPLITS)
@@ -322,7 +322,7 @@ static void emit_iteration(struct thread_state *state, const struct timed *itera
 {
 	const struct receiver *receiver = state->receiver;
 	const struct iteration_phase *phase = receiver->phase;
-	bool is_main = &phase->kinds[iteration->of.kind] == main_kind(phase);
+	bool is_main = &phase->kinds[iteration->of.kind] == iteration_main_kind(phase);
 
 	if (iteration->of.level == phase->level && iteration->begin >= phase->from &&
 	    iteration->end <= phase->to && !state->err)
@@ -638,8 +638,11 @@ int iterations_walk(const struct iterations *iterations, const struct trace *tra
 	const struct receiver receiver = {phase, fn, arg};
 	struct iterations again = {.from = iterations->from, .to = iterations->to};
 	struct reading reading = {&again, trace, query->selection, &receiver};
-	int err = read_threads(&reading);
+	int err;
 
+	if (iterations->recorded)
+		return iterations_walk_records(trace, phase, fn, arg);
+	err = read_threads(&reading);
 	iterations_fini(&again);
 	return err;
 }

@@ -71,7 +71,12 @@ typedef int iteration_fn(void *arg, const struct iteration_time *time);
 int iterations_walk(const struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query, const struct iteration_phase *phase,
                     iteration_fn *fn, void *arg);
+/* A part of iterations_walk(): for iterations that the program itself found. */
+int iterations_walk_records(const struct trace *trace, const struct iteration_phase *phase,
+                            iteration_fn *fn, void *arg);
 
+/* The most frequent one of a phase. */
+const struct iteration_kind *iteration_main_kind(const struct iteration_phase *phase);
 /* Returns the calls of an ordinary iteration. */
 uint64_t iteration_calls(const struct iteration_phase *phase);
 uint32_t iteration_kinds(const struct iteration_phase *phase);

@@ -29,11 +29,17 @@ static struct iterations_end *find_end(struct calls_iterations *iterations, uint
 	return &iterations->ends[number];
 }
 
+static uint8_t level_of(const struct calls_iteration *iteration)
+{
+	return (uint8_t)((iteration->level & TRACE_ITERATIONS_LEVEL) |
+	                 (iteration->flags & RING_ITERATION_LOOSE ? TRACE_ITERATIONS_LOOSE : 0));
+}
+
 static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
                     const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
-	       entry->level == iteration->level && iteration->begin_ticks == end->ticks &&
+	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
 	       iteration->ordinal == end->ordinal + 1;
 }
 
@@ -65,7 +71,7 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 		.thread = thread,
 		.phase = iteration->phase,
 		.ordinal = iteration->ordinal,
-		.level = iteration->level,
+		.level = level_of(iteration),
 	};
 
 	if (end && !follows(entry, end, iteration)) {

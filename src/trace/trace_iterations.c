@@ -1,0 +1,149 @@
+#include "trace/trace_iterations.h"
+
+#include "base/array.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct trace_iterations *x = *(const struct trace_iterations *const *)a;
+	const struct trace_iterations *y = *(const struct trace_iterations *const *)b;
+
+	return ORDER(x->thread, y->thread) ?: ORDER(x->begin, y->begin) ?: ORDER(x->phase, y->phase);
+}
+
+static unsigned level_of(const struct trace_iterations *entry)
+{
+	return entry->level & TRACE_ITERATIONS_LEVEL;
+}
+
+static bool is_loose(const struct trace_iterations *entry)
+{
+	return entry->level & TRACE_ITERATIONS_LOOSE;
+}
+
+/*
+ * Loose iterations belong to the phase that those behind them have. Entries are looked at from the
+ * last one on; `next` has the phases of the thread's later ones, by level.
+ */
+static void find_phase(struct iteration_index *index, uint32_t at, uint32_t *next)
+{
+	const struct trace_iterations *entry = index->entries[at];
+	unsigned level = level_of(entry);
+
+	if (at + 1 < index->nr && index->entries[at + 1]->thread != entry->thread)
+		for (unsigned i = 0; i <= TRACE_ITERATIONS_LEVEL; i++)
+			next[i] = 0;
+	if (!is_loose(entry) || !next[level])
+		next[level] = entry->phase;
+	index->phases[at] = next[level];
+}
+
+int iteration_index_init(struct iteration_index *index, const struct trace *trace)
+{
+	uint32_t nr = trace_nr(trace, TRACE_ITERATIONS), next[TRACE_ITERATIONS_LEVEL + 1] = {0};
+
+	*index = (struct iteration_index){
+		.trace = trace,
+		.entries = calloc(nr + 1UL, sizeof(const struct trace_iterations *)),
+		.phases = calloc(nr + 1UL, sizeof(uint32_t)),
+	};
+	if (!index->entries || !index->phases)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct trace_iterations *entry = trace_iterations(trace, i);
+
+		if (entry->nr && entry->nr <= TRACE_ITERATIONS_NR)
+			index->entries[index->nr++] = entry;
+	}
+	ARRAY_SORT(index->entries, index->nr, compare_entries);
+	for (uint32_t i = index->nr; i-- > 0;)
+		find_phase(index, i, next);
+	return 0;
+}
+
+void iteration_index_fini(struct iteration_index *index)
+{
+	free(index->entries);
+	free(index->phases);
+	*index = (struct iteration_index){0};
+}
+
+/* Returns the number of the first entry of this thread, or a later one, that begins after a time.
+ */
+static uint32_t first_after(const struct iteration_index *index, uint32_t thread, uint64_t time)
+{
+	uint32_t from = 0, to = index->nr;
+
+	while (from < to) {
+		uint32_t middle = from + (to - from) / 2;
+		const struct trace_iterations *entry = index->entries[middle];
+
+		if (entry->thread < thread || (entry->thread == thread && entry->begin <= time))
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+void iteration_cursor_init(struct iteration_cursor *cursor, const struct iteration_index *index,
+                           uint32_t thread)
+{
+	uint32_t first = thread ? first_after(index, thread - 1, UINT64_MAX) : 0;
+
+	*cursor = (struct iteration_cursor){
+		.index = index,
+		.entry = first,
+		.end = first_after(index, thread, UINT64_MAX),
+	};
+	if (cursor->entry < cursor->end)
+		cursor->begin = index->entries[first]->begin;
+}
+
+bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iteration *iteration)
+{
+	const struct trace_iterations *entry;
+	unsigned flags;
+
+	if (cursor->entry >= cursor->end)
+		return false;
+	entry = cursor->index->entries[cursor->entry];
+	flags = entry->kinds[cursor->at];
+	*iteration = (struct trace_iteration){
+		.begin = cursor->begin,
+		.end = cursor->begin + trace_duration_ns(entry->durations[cursor->at]),
+		.thread = entry->thread,
+		.phase = cursor->index->phases[cursor->entry],
+		.ordinal = entry->ordinal + cursor->at,
+		.calls = (entry->calls + entry->nr / 2U) / entry->nr,
+		.level = (uint8_t)level_of(entry),
+		.kind = flags & TRACE_ITERATION_KIND,
+		.stored = flags & TRACE_ITERATION_STORED,
+		.slow = flags & TRACE_ITERATION_SLOW,
+	};
+	cursor->begin = iteration->end;
+	if (++cursor->at < entry->nr)
+		return true;
+	cursor->at = 0;
+	if (++cursor->entry < cursor->end)
+		cursor->begin = cursor->index->entries[cursor->entry]->begin;
+	return true;
+}
+
+bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
+                          struct trace_iteration *iteration)
+{
+	uint32_t after = first_after(index, thread, time);
+	struct iteration_cursor cursor = {.index = index, .entry = after, .end = after};
+
+	if (!after || index->entries[after - 1]->thread != thread)
+		return false;
+	cursor.entry--;
+	cursor.begin = index->entries[cursor.entry]->begin;
+	while (iteration_cursor_next(&cursor, iteration))
+		if (iteration->begin <= time && time < iteration->end)
+			return true;
+	return false;
+}

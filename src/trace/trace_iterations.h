@@ -1,0 +1,50 @@
+/*
+ * The iterations that a program found in its calls while it ran (record --scale-trace), thread by
+ * thread in order of time. Those of one thread are of one level at a time and do not overlap.
+ */
+#ifndef TRACE_TRACE_ITERATIONS_H
+#define TRACE_TRACE_ITERATIONS_H
+
+#include "trace/trace.h"
+
+struct trace_iteration {
+	uint64_t begin, end; /* ns of the trace's clock; exact to 1/1024 of the duration */
+	uint32_t thread;
+	uint32_t phase;   /* of the thread and the level */
+	uint32_t ordinal; /* how often the loop had begun an iteration, this one included */
+	uint32_t calls;   /* the mean of the iterations that are coded together */
+	uint8_t level, kind;
+	bool stored, slow;
+};
+
+struct iteration_index {
+	const struct trace *trace;
+	const struct trace_iterations **entries; /* by thread and begin */
+	uint32_t *phases;                        /* of entries */
+	uint32_t nr;
+};
+
+/* Returns 0 or -ENOMEM; iteration_index_fini() may be called in either case. */
+int iteration_index_init(struct iteration_index *index, const struct trace *trace);
+void iteration_index_fini(struct iteration_index *index);
+
+struct iteration_cursor {
+	const struct iteration_index *index;
+	uint32_t entry, end, at;
+	uint64_t begin;
+};
+
+/* Places the cursor before a thread's iterations. */
+void iteration_cursor_init(struct iteration_cursor *cursor, const struct iteration_index *index,
+                           uint32_t thread);
+/* Returns false at the end. */
+bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iteration *iteration);
+
+/*
+ * Finds the iteration of a thread in which a time lies. Returns false where there is none: all of
+ * the thread's calls about that time are stored.
+ */
+bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
+                          struct trace_iteration *iteration);
+
+#endif
