@@ -4,6 +4,7 @@
 #include "output/text/json_writer.h"
 #include "output/text/text.h"
 #include "trace/trace_calls.h"
+#include "trace/trace_iterations.h"
 #include "base/array.h"
 
 #include <errno.h>
@@ -92,6 +93,58 @@ static void put_removals(FILE *to, const struct trace *trace, uint32_t kind)
 	}
 }
 
+/* --- iterations that the program found -------------------------------------------------------- */
+
+struct iteration_counts {
+	uint64_t seen, stored, slow, bytes;
+	uint32_t phases; /* of all threads */
+};
+
+static void count_thread(const struct iteration_index *index, uint32_t thread,
+                         struct iteration_counts *counts)
+{
+	struct trace_iteration iteration, last = {0};
+	struct iteration_cursor cursor;
+
+	iteration_cursor_init(&cursor, index, thread);
+	while (iteration_cursor_next(&cursor, &iteration)) {
+		counts->phases +=
+			!last.end || iteration.phase != last.phase || iteration.level != last.level;
+		counts->seen++;
+		counts->stored += iteration.stored;
+		counts->slow += iteration.slow;
+		last = iteration;
+	}
+}
+
+static int count_iterations(const struct trace *trace, struct iteration_counts *counts)
+{
+	struct iteration_index index;
+	int err = iteration_index_init(&index, trace);
+
+	*counts = (struct iteration_counts){.bytes = trace_nr(trace, TRACE_ITERATIONS) *
+	                                             sizeof(struct trace_iterations)};
+	for (uint32_t i = 0; !err && trace_thread(trace, i); i++)
+		count_thread(&index, i, counts);
+	iteration_index_fini(&index);
+	return err;
+}
+
+static int put_iterations(FILE *to, const struct trace *trace)
+{
+	struct iteration_counts counts;
+	int err = count_iterations(trace, &counts);
+
+	if (err || !counts.seen)
+		return err;
+	fprintf(to,
+	        LABEL "%" PRIu64 " of %" PRIu32 " phase%s, the calls of %" PRIu64
+	              " of them stored; %.1f bytes each beside their calls\n",
+	        "iterations", counts.seen, counts.phases, plural(counts.phases), counts.stored,
+	        (double)counts.bytes / (double)counts.seen);
+	return 0;
+}
+
 int info_calls_text(FILE *to, const struct trace *trace)
 {
 	uint64_t bytes;
@@ -117,7 +170,7 @@ int info_calls_text(FILE *to, const struct trace *trace)
 			put_instrument(to, trace, instrument);
 		put_removals(to, trace, i);
 	}
-	return err;
+	return err ? err : put_iterations(to, trace);
 }
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -228,6 +281,23 @@ int info_calls_json(struct json_writer *json, const struct trace *trace)
 	for (uint32_t i = trace_nr_events(trace); (event = trace_kind(trace, i)); i++)
 		put_calls(json, trace, i, event);
 	json_end_list(json);
+	json_end(json);
+	return 0;
+}
+
+int info_iterations_json(struct json_writer *json, const struct trace *trace)
+{
+	struct iteration_counts counts;
+	int err = count_iterations(trace, &counts);
+
+	if (err)
+		return err;
+	json_begin(json, "iterations");
+	json_number(json, "seen", counts.seen);
+	json_number(json, "stored", counts.stored);
+	json_number(json, "slow", counts.slow);
+	json_number(json, "phases", counts.phases);
+	json_number(json, "bytes", counts.bytes);
 	json_end(json);
 	return 0;
 }

@@ -12,8 +12,10 @@ int info_calls_text(FILE *to, const struct trace *trace);
 /* Lines below "who": the processes, where there are some. The same. */
 int info_processes_text(FILE *to, const struct trace *trace);
 
-/* Write the members "calls" and "processes", without a limit. 0, -ENOMEM, -EBADMSG. */
+/* Write the members "calls", "iterations" and "processes", without a limit. 0, -ENOMEM, -EBADMSG.
+ */
 int info_calls_json(struct json_writer *json, const struct trace *trace);
+int info_iterations_json(struct json_writer *json, const struct trace *trace);
 int info_processes_json(struct json_writer *json, const struct trace *trace);
 
 #endif

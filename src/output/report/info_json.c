@@ -404,6 +404,8 @@ int info_json(FILE *to, const struct trace *trace)
 	put_counters(&json, trace, &shares);
 	if (trace_has_calls(trace))
 		err = info_calls_json(&json, trace);
+	if (!err && trace_nr(trace, TRACE_ITERATIONS))
+		err = info_iterations_json(&json, trace);
 	if (!err && trace_process(trace, 0))
 		err = info_processes_json(&json, trace);
 	put_memory(&json, trace_run(trace));
