@@ -1,6 +1,7 @@
 #include "trace/trace_iterations.h"
 
 #include "base/array.h"
+#include "hmb/lambda.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -132,18 +133,112 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 	return true;
 }
 
+void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration_index *index,
+                         uint32_t thread, uint64_t time)
+{
+	uint32_t after = first_after(index, thread, time);
+
+	iteration_cursor_init(cursor, index, thread);
+	if (after <= cursor->entry + 1)
+		return;
+	cursor->entry = after - 1;
+	cursor->begin = index->entries[cursor->entry]->begin;
+}
+
 bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
                           struct trace_iteration *iteration)
 {
-	uint32_t after = first_after(index, thread, time);
-	struct iteration_cursor cursor = {.index = index, .entry = after, .end = after};
+	struct iteration_cursor cursor;
 
-	if (!after || index->entries[after - 1]->thread != thread)
-		return false;
-	cursor.entry--;
-	cursor.begin = index->entries[cursor.entry]->begin;
-	while (iteration_cursor_next(&cursor, iteration))
-		if (iteration->begin <= time && time < iteration->end)
+	iteration_cursor_at(&cursor, index, thread, time);
+	while (iteration_cursor_next(&cursor, iteration) && iteration->begin <= time)
+		if (time < iteration->end)
 			return true;
 	return false;
+}
+
+/* --- the iterations of calls ------------------------------------------------------------------ */
+
+#define CLOCK_ERROR 100 /* ns by which two conversions of one time may differ */
+
+static uint64_t key_of(const struct call *call)
+{
+	uint64_t key = lambda_mix((uint64_t)call->site << 32 | call->region);
+	const struct call_part *part = call->parts;
+	unsigned fields = call->nr_parts ? call_part_fields(part->kind) : 0;
+
+	if (fields & PART_COMM)
+		key = lambda_mix(key ^ part->comm);
+	if (fields & PART_PEER)
+		key = lambda_mix(key ^ (uint32_t)part->peer);
+	return fields & PART_TAG ? lambda_mix(key ^ (uint32_t)part->tag) : key;
+}
+
+static bool is_anchor(const struct iteration_follower *follower, uint64_t key)
+{
+	for (unsigned i = 0; i < follower->nr_anchors && i < ITERATION_ANCHORS; i++)
+		if (follower->anchors[i] == key)
+			return true;
+	return false;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+static uint64_t tolerance(const struct iteration_follower *follower)
+{
+	const struct trace_iteration *iteration = &follower->iteration;
+
+	return (follower->exact ? 0 : (iteration->end - iteration->begin) >> 9) + CLOCK_ERROR;
+}
+
+static void next_iteration(struct iteration_follower *follower)
+{
+	follower->open = false;
+	follower->exact = !follower->cursor.at;
+	follower->more = iteration_cursor_next(&follower->cursor, &follower->iteration);
+}
+
+void iteration_follower_init(struct iteration_follower *follower,
+                             const struct iteration_index *index, uint32_t thread)
+{
+	*follower = (struct iteration_follower){0};
+	iteration_cursor_init(&follower->cursor, index, thread);
+	next_iteration(follower);
+}
+
+uint64_t iteration_boundary(const struct iteration_follower *follower)
+{
+	if (!follower->more)
+		return UINT64_MAX;
+	return follower->open ? follower->iteration.end : follower->iteration.begin;
+}
+
+bool iteration_is_due(const struct iteration_follower *follower, const struct call *call)
+{
+	uint64_t boundary = iteration_boundary(follower), most;
+
+	if (!follower->more)
+		return false;
+	most = tolerance(follower);
+	if (distance(call->enter, boundary) > most)
+		return call->enter > boundary;
+	return follower->exact || is_anchor(follower, key_of(call));
+}
+
+void iteration_pass(struct iteration_follower *follower, const struct call *call)
+{
+	if (follower->open) {
+		follower->exact = false;
+		next_iteration(follower);
+		return;
+	}
+	follower->open = true;
+	if (call && follower->exact &&
+	    distance(call->enter, follower->iteration.begin) <= CLOCK_ERROR &&
+	    !is_anchor(follower, key_of(call)))
+		follower->anchors[follower->nr_anchors++ % ITERATION_ANCHORS] = key_of(call);
+	follower->exact = false; /* its end */
 }

@@ -5,6 +5,7 @@
 #ifndef TRACE_TRACE_ITERATIONS_H
 #define TRACE_TRACE_ITERATIONS_H
 
+#include "hmb/call.h"
 #include "trace/trace.h"
 
 struct trace_iteration {
@@ -37,6 +38,9 @@ struct iteration_cursor {
 /* Places the cursor before a thread's iterations. */
 void iteration_cursor_init(struct iteration_cursor *cursor, const struct iteration_index *index,
                            uint32_t thread);
+/* Places it before the iteration in which a time lies, or an earlier one. */
+void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration_index *index,
+                         uint32_t thread, uint64_t time);
 /* Returns false at the end. */
 bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iteration *iteration);
 
@@ -46,5 +50,30 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
  */
 bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
                           struct trace_iteration *iteration);
+
+/*
+ * Tells to which iteration each call of a thread belongs. An iteration begins with a call, whose
+ * time is known exactly where it is the first one of an entry, and else to 1/1024 of the iteration
+ * before. There the calls with which iterations begin are known from others.
+ */
+#define ITERATION_ANCHORS 16
+
+struct iteration_follower {
+	struct iteration_cursor cursor;
+	struct trace_iteration iteration; /* the one that is open, or the next one */
+	bool more, open;
+	bool exact; /* the begin of `iteration` */
+	uint64_t anchors[ITERATION_ANCHORS];
+	unsigned nr_anchors;
+};
+
+void iteration_follower_init(struct iteration_follower *follower,
+                             const struct iteration_index *index, uint32_t thread);
+/* Returns the time at which the open iteration ends, or the next one begins; UINT64_MAX: never. */
+uint64_t iteration_boundary(const struct iteration_follower *follower);
+/* Whether that is at the begin of this call of the thread, or before. */
+bool iteration_is_due(const struct iteration_follower *follower, const struct call *call);
+/* Goes beyond it. call: the one that it is at, or NULL. */
+void iteration_pass(struct iteration_follower *follower, const struct call *call);
 
 #endif

@@ -6,6 +6,7 @@
 #include "output/views/run_properties.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,18 @@ static void write_properties(struct archive *archive)
 	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::LEFT_OUT", left, true));
 }
 
+/* Messages and collectives whose other end was dropped with an iteration. */
+static void write_unpaired(struct archive *archive)
+{
+	char text[24];
+
+	if (!archive->nr_unpaired || archive->err)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64, archive->nr_unpaired);
+	otf2_check(archive,
+	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::UNPAIRED", text, true));
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Readers complain about locations without a file of definitions, even if it would say nothing. */
@@ -167,6 +180,7 @@ static void write_archive(struct archive *archive)
 	otf2_check(archive, OTF2_Archive_SetCreator(archive->otf2, "adaptrace " ADAPTRACE_VERSION));
 	write_properties(archive);
 	otf2_write_events(archive);
+	write_unpaired(archive);
 	write_local_definitions(archive);
 	otf2_write_definitions(archive);
 	write_reductions(archive);
@@ -175,6 +189,7 @@ static void write_archive(struct archive *archive)
 static int archive_init(struct archive *archive)
 {
 	uint32_t nr_comms = trace_nr(archive->trace, TRACE_COMMS), deepest;
+	int err;
 
 	archive->spool = spool_new(archive->conversion, PATHS_BY_LINE, TRACE_ALL_EVENTS);
 	if (!archive->spool)
@@ -195,6 +210,12 @@ static int archive_init(struct archive *archive)
 	    otf2_numbers_init(&archive->handles, nr_comms) ||
 	    otf2_teams_init(&archive->teams, archive->trace, archive->spool->nr_threads))
 		return -ENOMEM;
+	err = iteration_index_init(&archive->iterations, archive->trace);
+	if (!err)
+		err = message_pairs_new(&archive->pairs, archive->spool->calls,
+		                        &archive->iterations);
+	if (err)
+		return err;
 	return otf2_plan_init(&archive->plan, archive->spool);
 }
 
@@ -202,6 +223,8 @@ static void archive_fini(struct archive *archive)
 {
 	spool_free(archive->spool);
 	otf2_plan_fini(&archive->plan);
+	message_pairs_free(archive->pairs);
+	iteration_index_fini(&archive->iterations);
 	map64_fini(&archive->strings);
 	map64_fini(&archive->context_by_key);
 	map64_fini(&archive->moved);

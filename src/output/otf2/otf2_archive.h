@@ -5,6 +5,7 @@
 #include "output/convert/convert.h"
 #include "output/otf2/otf2_numbers.h"
 #include "output/otf2/otf2_plan.h"
+#include "trace/message_pairs.h"
 
 #include <otf2/otf2.h>
 
@@ -49,6 +50,9 @@ struct archive {
 	struct otf2_calls *nr_calls;
 	uint64_t nr_moments; /* of calls, seen so far */
 	uint32_t nr_regions; /* of the trace */
+	struct iteration_index iterations;
+	struct message_pairs *pairs;
+	uint64_t nr_unpaired; /* ends of messages and collectives whose other ends are not stored */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts;
 	struct map64 context_by_key, moved;       /* by caller and region; by context and path */
@@ -83,6 +87,12 @@ static inline uint32_t otf2_value_class(const struct archive *archive, uint32_t 
 static inline uint32_t otf2_unknown_callers(const struct archive *archive)
 {
 	return otf2_region(archive, archive->nr_regions);
+}
+
+/* Returns the region of an iteration: one that was dropped is empty. */
+static inline uint32_t otf2_iteration(const struct archive *archive, bool stored)
+{
+	return otf2_region(archive, archive->nr_regions + (stored ? 1 : 2));
 }
 
 /* Keeps the error of an OTF2 call, unless an earlier one was kept. */

@@ -89,6 +89,18 @@ static_assert((int)PARADIGM_USER == OTF2_PARADIGM_USER && (int)PARADIGM_MPI == O
                       (int)ROLE_ONE_SIDED == OTF2_REGION_ROLE_RMA,
               "numbers of OTF2");
 
+static void write_artificial(struct archive *archive, uint32_t number, const char *name,
+                             OTF2_RegionRole role)
+{
+	uint32_t string = otf2_add_string(archive, name);
+
+	if (!archive->err)
+		otf2_check(archive, OTF2_GlobalDefWriter_WriteRegion(
+					    archive->definitions, number, string, string, 0, role,
+					    OTF2_PARADIGM_SAMPLING, OTF2_REGION_FLAG_NONE,
+					    OTF2_UNDEFINED_STRING, 0, 0));
+}
+
 void otf2_write_call_regions(struct archive *archive)
 {
 	const struct trace_region *region;
@@ -110,15 +122,15 @@ void otf2_write_call_regions(struct archive *archive)
 				   role, (OTF2_Paradigm)call_sources[traits->source].paradigm,
 				   OTF2_REGION_FLAG_NONE, file, region->line, region->line));
 	}
-	if (archive->nr_regions && !archive->err) {
-		uint32_t name = otf2_add_string(archive, "[callers not sampled]");
-
-		otf2_check(archive,
-		           OTF2_GlobalDefWriter_WriteRegion(
-				   archive->definitions, otf2_unknown_callers(archive), name, name,
-				   0, OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_SAMPLING,
-				   OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
-	}
+	if (archive->nr_regions)
+		write_artificial(archive, otf2_unknown_callers(archive), "[callers not sampled]",
+		                 OTF2_REGION_ROLE_ARTIFICIAL);
+	if (!archive->iterations.nr)
+		return;
+	write_artificial(archive, otf2_iteration(archive, true), "iteration",
+	                 OTF2_REGION_ROLE_LOOP);
+	write_artificial(archive, otf2_iteration(archive, false), "iteration, calls not stored",
+	                 OTF2_REGION_ROLE_LOOP);
 }
 
 /* Values that the program gave: a metric for each name. Those with a number were used. */

@@ -175,47 +175,82 @@ static uint32_t context_of(struct location *location, const struct call *call, b
 	return child_of(archive, below, region);
 }
 
+static void put_enter(struct location *location, uint64_t time, const struct entered *what,
+                      uint32_t distance)
+{
+	struct archive *archive = location->archive;
+	struct entered *entered = push(location);
+
+	if (!entered)
+		return;
+	*entered = *what;
+	if (archive->conversion->enter_leave)
+		otf2_check(archive,
+		           OTF2_EvtWriter_Enter(location->writer, NULL, time, what->region));
+	else
+		otf2_check(archive, OTF2_EvtWriter_CallingContextEnter(location->writer, NULL, time,
+		                                                       what->context, distance));
+}
+
+void otf2_leave_region(struct location *location, uint64_t time)
+{
+	struct archive *archive = location->archive;
+	const struct entered *entered = &location->stack[--location->depth];
+
+	if (archive->conversion->enter_leave)
+		otf2_check(archive,
+		           OTF2_EvtWriter_Leave(location->writer, NULL, time, entered->region));
+	else
+		otf2_check(archive, OTF2_EvtWriter_CallingContextLeave(location->writer, NULL, time,
+		                                                       entered->context));
+}
+
+void otf2_enter_region(struct location *location, uint64_t time, uint32_t region)
+{
+	const struct entered *in = location->depth ? &location->stack[location->depth - 1] : NULL;
+	struct entered entered = {.region = region, .iteration = true};
+
+	if (!location->archive->conversion->enter_leave)
+		entered.context = child_of(location->archive, in ? in->context : PATH_NONE, region);
+	put_enter(location, time, &entered, 2);
+}
+
+bool otf2_in_mpi(const struct location *location)
+{
+	return location->depth && location->stack[location->depth - 1].mpi;
+}
+
 static void write_enter(struct location *location, const struct call_moment *moment)
 {
 	struct archive *archive = location->archive;
 	const struct call *call = moment->call;
 	const struct trace_region *region = trace_region(archive->trace, call->region);
-	bool mpi = trace_region_is_mpi(region->region_class);
-	uint32_t distance = 0, context = 0;
-	struct entered *entered;
+	struct entered entered = {
+		.region = otf2_region(archive, call->region),
+		.mpi = trace_region_is_mpi(region->region_class),
+	};
+	uint32_t distance = 0;
 
+	if (entered.mpi) {
+		location->told = message_reader_next(location->messages, call);
+		if (otf2_failed(archive, location->told))
+			return;
+	}
 	if (!archive->conversion->enter_leave)
-		context = context_of(location, call, mpi, &distance);
-	entered = push(location);
-	if (!entered)
-		return;
-	*entered = (struct entered){.context = context, .region = call->region, .mpi = mpi};
+		entered.context = context_of(location, call, entered.mpi, &distance);
 	otf2_team_begun(location, moment->time, call->region);
-	if (archive->conversion->enter_leave)
-		otf2_check(archive, OTF2_EvtWriter_Enter(location->writer, NULL, moment->time,
-		                                         otf2_region(archive, call->region)));
-	else
-		otf2_check(archive,
-		           OTF2_EvtWriter_CallingContextEnter(location->writer, NULL, moment->time,
-		                                              context, distance));
+	put_enter(location, moment->time, &entered, distance);
 	otf2_write_begun(location, moment->time, call);
 }
 
 static void write_leave(struct location *location, const struct call_moment *moment)
 {
-	struct archive *archive = location->archive;
-	const struct entered *entered = &location->stack[location->depth - 1];
-
+	otf2_cut_iteration(location, moment->time);
+	if (!location->depth)
+		return;
 	otf2_write_done(location, moment->time, moment->call);
-	if (archive->conversion->enter_leave)
-		otf2_check(archive, OTF2_EvtWriter_Leave(location->writer, NULL, moment->time,
-		                                         otf2_region(archive, entered->region)));
-	else
-		otf2_check(archive,
-		           OTF2_EvtWriter_CallingContextLeave(location->writer, NULL, moment->time,
-		                                              entered->context));
-	otf2_team_done(location, moment->time, entered->region);
-	location->depth--;
+	otf2_leave_region(location, moment->time);
+	otf2_team_done(location, moment->time, moment->call->region);
 }
 
 static void write_value(struct location *location, const struct call_moment *moment, double number)
@@ -286,22 +321,27 @@ static void next_moment(struct location *location)
 static void write_all(struct location *location)
 {
 	struct archive *archive = location->archive;
-	uint64_t last = 0;
 
 	next_sample(location);
 	next_moment(location);
+	iteration_follower_init(&location->follower, &archive->iterations, location->thread);
 	while (!archive->err && (location->more_samples || location->more_calls)) {
 		if (location->more_calls &&
 		    (!location->more_samples || location->moment.time <= location->sample.time)) {
-			last = location->moment.time;
+			if (location->moment.type == CALL_ENTERED)
+				otf2_iterations_before_call(location, location->moment.call);
+			location->last = location->moment.time;
 			write_moment(location);
 			next_moment(location);
 		} else {
-			last = location->sample.time > last ? location->sample.time : last;
-			write_sample(location, last);
+			otf2_iterations_before(location, location->sample.time);
+			if (location->sample.time > location->last)
+				location->last = location->sample.time;
+			write_sample(location, location->last);
 			next_sample(location);
 		}
 	}
+	otf2_iterations_before(location, UINT64_MAX);
 }
 
 static void write_location(struct archive *archive, uint32_t thread)
@@ -317,8 +357,13 @@ static void write_location(struct archive *archive, uint32_t thread)
 		if (!location.calls && !archive->err)
 			archive->err = -errno;
 	}
+	location.messages = message_reader_new(archive->pairs, thread);
+	if (otf2_failed(archive, location.messages))
+		goto out;
 	spool_open(archive->spool, thread);
 	write_all(&location);
+out:
+	message_reader_free(location.messages);
 	call_stream_free(location.calls);
 	map64_fini(&location.requests);
 	free(location.stack);

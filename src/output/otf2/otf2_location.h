@@ -10,8 +10,8 @@
 /* A call that was entered. */
 struct entered {
 	uint32_t context; /* of OTF2 */
-	uint32_t region;  /* of the trace */
-	bool mpi;
+	uint32_t region;  /* of OTF2 */
+	bool mpi, iteration;
 };
 
 /* State of a location while its events are written. */
@@ -29,7 +29,24 @@ struct location {
 	struct map64 requests;                /* active requests in the archive: 0, or handle + 1 */
 	uint64_t accesses, transfers;         /* one-sided ones, and of files, so far */
 	OTF2_MetricValue totals[COUNTER_MAX]; /* of the counters read with samples */
+	uint64_t last;                        /* time of the event that was written last */
+	struct iteration_follower follower;
+	uint32_t phase, level; /* of the last iteration; phases count from 1 */
+	struct message_reader *messages;
+	const bool *told; /* by part of the call that is open */
 };
+
+/* Enter a region that is no call, and leave what was entered last. */
+void otf2_enter_region(struct location *location, uint64_t time, uint32_t region);
+void otf2_leave_region(struct location *location, uint64_t time);
+/* Whether an MPI call is open. */
+bool otf2_in_mpi(const struct location *location);
+
+/* Enters and leaves the iterations that begin or end before a call, or before a time. */
+void otf2_iterations_before_call(struct location *location, const struct call *call);
+void otf2_iterations_before(struct location *location, uint64_t time);
+/* A region that was entered before the open iteration is left: it ends, too. */
+void otf2_cut_iteration(struct location *location, uint64_t time);
 
 /* Writes the counters' values at the sample that is written next. */
 void otf2_write_counters(struct location *location, uint64_t time);

@@ -17,14 +17,27 @@ static bool comm_of(const struct archive *archive, const struct call_part *part,
 	                 (uint32_t)part->peer < (inter ? comm->nr_remote : comm->nr_members));
 }
 
+/* Whether a message or collective is told; counts it where its other end was dropped. */
+static bool is_told(struct location *location, const struct call *call,
+                    const struct call_part *part)
+{
+	bool told = location->told[part - call->parts];
+
+	location->archive->nr_unpaired += !told;
+	return told;
+}
+
 /* A request without an end here (it was freed, or the program ended) is told as what is certain. */
-static void write_posted(struct location *location, uint64_t time, const struct call_part *part)
+static void write_posted(struct location *location, uint64_t time, const struct call *call,
+                         const struct call_part *part)
 {
 	struct archive *archive = location->archive;
 	uint32_t comm = 0;
 	bool ends;
 
 	if (part->kind == CALL_SEND_POSTED && !comm_of(archive, part, true, &comm))
+		return;
+	if (part->kind != CALL_RECEIVE_POSTED && !is_told(location, call, part))
 		return;
 	ends = otf2_activate(location, part, 0);
 	if (part->kind == CALL_SEND_POSTED && !ends)
@@ -45,13 +58,14 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 					    location->writer, NULL, time, part->request));
 }
 
-static void write_received(struct location *location, uint64_t time, const struct call_part *part)
+static void write_received(struct location *location, uint64_t time, const struct call *call,
+                           const struct call_part *part)
 {
 	struct archive *archive = location->archive;
 	bool requested = part->kind == CALL_RECEIVE_DONE && otf2_is_active(location, part);
 	uint32_t comm;
 
-	if (!comm_of(archive, part, true, &comm)) {
+	if (!comm_of(archive, part, true, &comm) || !is_told(location, call, part)) {
 		/* The request must end all the same. */
 		if (requested)
 			otf2_check(archive, OTF2_EvtWriter_MpiRequestCancelled(
@@ -101,6 +115,8 @@ static void write_collective(struct location *location, uint64_t time, const str
 	uint32_t comm;
 
 	if (!comm_of(archive, part, false, &comm))
+		return;
+	if (end ? !location->told[part - call->parts] : !is_told(location, call, part))
 		return;
 	if (!end)
 		otf2_check(archive,
@@ -165,7 +181,7 @@ static void write_at_enter(struct location *location, uint64_t time, const struc
 
 	switch (part->kind) {
 	case CALL_SEND:
-		if (comm_of(archive, part, true, &comm))
+		if (comm_of(archive, part, true, &comm) && is_told(location, call, part))
 			otf2_check(archive,
 			           OTF2_EvtWriter_MpiSend(location->writer, NULL, time,
 			                                  (uint32_t)part->peer, comm,
@@ -174,7 +190,7 @@ static void write_at_enter(struct location *location, uint64_t time, const struc
 	case CALL_SEND_POSTED:
 	case CALL_RECEIVE_POSTED:
 	case CALL_COLLECTIVE_POSTED:
-		write_posted(location, time, part);
+		write_posted(location, time, call, part);
 		break;
 	case CALL_COLLECTIVE:
 		write_collective(location, time, call, part, false);
@@ -217,7 +233,7 @@ static void write_at_leave(struct location *location, uint64_t time, const struc
 	switch (part->kind) {
 	case CALL_RECEIVE:
 	case CALL_RECEIVE_DONE:
-		write_received(location, time, part);
+		write_received(location, time, call, part);
 		break;
 	case CALL_SEND_DONE:
 	case CALL_TEST_FAILED:

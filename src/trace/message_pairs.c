@@ -1,0 +1,422 @@
+#include "trace/message_pairs.h"
+
+#include "base/array.h"
+#include "base/map64.h"
+#include "hmb/lambda.h"
+#include "hmb/segment.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Ends of messages in one direction with one tag, or collectives of one communicator. */
+struct channel {
+	uint64_t next;  /* number of its next end */
+	uint32_t place; /* in the counts of the open iteration, if it has any there */
+	bool counted;   /* sums count it */
+};
+
+#define OTHER_CHANNEL 1          /* of what has no other end */
+#define NO_PAIR       UINT32_MAX /* more ends than there are */
+
+/* How many ends of each channel an iteration of a kind has. */
+struct channel_count {
+	uint32_t channel;
+	uint32_t nr;
+};
+
+struct kind_counts {
+	struct channel_count *counts;
+	uint32_t nr;
+	bool known;
+};
+
+/* What is at both ends of a pair, and how many ends there must be. */
+struct pair {
+	uint64_t key; /* 0: the part needs no other end */
+	uint32_t ends;
+	bool receives;
+};
+
+struct message_reader {
+	const struct message_pairs *of;
+	uint32_t thread;
+	int32_t rank;
+	struct iteration_follower follower;
+	struct map64 by_key;
+	struct channel *channels;
+	uint32_t nr_channels;
+	struct kind_counts open; /* of the iteration that is open */
+	struct kind_counts kinds[SEGMENT_LEVELS][SEGMENT_KINDS];
+	bool is_wide; /* the open one began with a collective of all ranks */
+	bool unknown; /* an iteration was dropped of which no other one is known */
+	struct pair *pairs;
+	bool *told;
+	uint32_t room;
+};
+
+struct message_pairs {
+	const struct call_index *calls;
+	const struct iteration_index *iterations;
+	struct map64 by_key;
+	uint32_t *ends; /* of a pair: 1 for a send, 1 << 16 for a receive; of a collective each */
+	uint32_t nr;
+	uint32_t most_members; /* of a communicator */
+	bool by_iteration;     /* see number_in_iteration() */
+};
+
+/* --- numbers of ends -------------------------------------------------------------------------- */
+
+#define NO_NUMBER UINT64_MAX /* there is no memory, or the end has no pair */
+
+/* Counts an end in the open iteration. Returns how many there were before. */
+static uint32_t count_end(struct message_reader *reader, uint32_t number)
+{
+	struct kind_counts *open = &reader->open;
+	struct channel *channel = &reader->channels[number];
+	const struct channel_count fresh = {.channel = number};
+
+	if (channel->place >= open->nr || open->counts[channel->place].channel != number) {
+		channel->place = open->nr;
+		if (ARRAY_ADD(open->counts, open->nr, fresh))
+			return UINT32_MAX;
+	}
+	return open->counts[channel->place].nr++;
+}
+
+/*
+ * Where the numbers of any thread are wrong, ends are counted in each iteration that begins with a
+ * collective of all ranks: messages do not pass that.
+ */
+static uint64_t number_in_iteration(const struct message_reader *reader, uint32_t place)
+{
+	const struct trace_iteration *iteration = &reader->follower.iteration;
+
+	if (!reader->follower.open || !reader->is_wide || !iteration->stored)
+		return NO_NUMBER;
+	return lambda_mix((uint64_t)iteration->ordinal << 32 | place) ^ iteration->level;
+}
+
+/* Returns the number of the channel's next end. */
+static uint64_t number_end(struct message_reader *reader, uint64_t key, bool counted)
+{
+	uint32_t number = map64_number(&reader->by_key, key), place = 0;
+	const struct channel fresh = {.counted = counted};
+	uint64_t next;
+
+	if (number == UINT32_MAX || (number >= reader->nr_channels &&
+	                             ARRAY_ADD(reader->channels, reader->nr_channels, fresh)))
+		return NO_NUMBER;
+	if (reader->follower.open)
+		place = count_end(reader, number);
+	next = reader->channels[number].next++;
+	if (place == UINT32_MAX)
+		return NO_NUMBER;
+	return reader->of->by_iteration ? number_in_iteration(reader, place) : next;
+}
+
+/* A stored iteration has ended: others of its kind have as many ends. */
+static void keep_counts(struct message_reader *reader, struct kind_counts *kind)
+{
+	free(kind->counts);
+	*kind = reader->open;
+	kind->known = true;
+	reader->open = (struct kind_counts){0};
+}
+
+/* A dropped one has. */
+static void add_counts(struct message_reader *reader, const struct kind_counts *kind)
+{
+	reader->unknown |= !kind->known;
+	for (uint32_t i = 0; i < kind->nr; i++)
+		reader->channels[kind->counts[i].channel].next += kind->counts[i].nr;
+}
+
+static void end_iteration(struct message_reader *reader)
+{
+	const struct trace_iteration *iteration = &reader->follower.iteration;
+	struct kind_counts *kind =
+		&reader->kinds[iteration->level % SEGMENT_LEVELS][iteration->kind];
+
+	if (iteration->stored)
+		keep_counts(reader, kind);
+	else
+		add_counts(reader, kind);
+}
+
+static bool is_wide(const struct message_pairs *pairs, const struct call *call)
+{
+	const struct trace_comm *comm =
+		call->nr_parts ? trace_comm(pairs->calls->trace, call->parts[0].comm) : NULL;
+
+	return comm && call->parts[0].kind == CALL_COLLECTIVE &&
+	       comm->nr_members == pairs->most_members;
+}
+
+static void pass_boundary(struct message_reader *reader, const struct call *call)
+{
+	if (reader->follower.open)
+		end_iteration(reader);
+	reader->open.nr = 0;
+	iteration_pass(&reader->follower, call);
+	reader->is_wide = call && is_wide(reader->of, call);
+}
+
+/* --- what a part pairs with ------------------------------------------------------------------- */
+
+static struct pair pair_of_message(struct message_reader *reader, const struct call_part *part,
+                                   bool receives)
+{
+	const struct trace *trace = reader->of->calls->trace;
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+	int32_t peer = comm ? trace_peer(trace, part->comm, part->peer) : -1;
+	int32_t from = receives ? peer : reader->rank, to = receives ? reader->rank : peer;
+	struct pair pair = {.ends = 1 | 1 << 16, .receives = receives};
+	uint64_t number;
+
+	if (!comm || from < 0 || to < 0) {
+		number_end(reader, OTHER_CHANNEL, true);
+		return (struct pair){0};
+	}
+	pair.key = lambda_mix(comm->id ^ (uint64_t)(uint32_t)part->tag << 1);
+	pair.key = lambda_mix(pair.key ^ ((uint64_t)(uint32_t)from << 32 | (uint32_t)to));
+	number = number_end(reader, pair.key ^ receives, true);
+	pair.key = lambda_mix(pair.key ^ number) | 1;
+	pair.ends = number == NO_NUMBER ? NO_PAIR : pair.ends;
+	return pair;
+}
+
+static struct pair pair_of_collective(struct message_reader *reader, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(reader->of->calls->trace, part->comm);
+	struct pair pair = {0};
+	uint64_t number;
+
+	if (!comm || comm->nr_members + comm->nr_remote < 2)
+		return pair;
+	pair.key = lambda_mix(~comm->id);
+	number = number_end(reader, pair.key, false);
+	pair.key = (lambda_mix(pair.key ^ number) & ~UINT64_C(1)) + 2;
+	pair.ends = number == NO_NUMBER ? NO_PAIR : comm->nr_members + comm->nr_remote;
+	return pair;
+}
+
+static struct pair pair_of_part(struct message_reader *reader, const struct call_part *part)
+{
+	switch (part->kind) {
+	case CALL_SEND:
+	case CALL_SEND_POSTED:
+		return pair_of_message(reader, part, false);
+	case CALL_RECEIVE:
+	case CALL_RECEIVE_DONE:
+		return pair_of_message(reader, part, true);
+	case CALL_COLLECTIVE:
+	case CALL_COLLECTIVE_POSTED:
+		return pair_of_collective(reader, part);
+	default:
+		if (call_part_moves(part->kind) & PART_COUNTED)
+			number_end(reader, OTHER_CHANNEL, true);
+		return (struct pair){0};
+	}
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct message_reader *message_reader_new(const struct message_pairs *pairs, uint32_t thread)
+{
+	struct message_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->of = pairs;
+	reader->thread = thread;
+	reader->rank = trace_rank(pairs->calls->trace, thread);
+	iteration_follower_init(&reader->follower, pairs->iterations, thread);
+	return reader;
+}
+
+void message_reader_free(struct message_reader *reader)
+{
+	if (!reader)
+		return;
+	for (unsigned level = 0; level < SEGMENT_LEVELS; level++)
+		for (unsigned i = 0; i < SEGMENT_KINDS; i++)
+			free(reader->kinds[level][i].counts);
+	map64_fini(&reader->by_key);
+	free(reader->channels);
+	free(reader->open.counts);
+	free(reader->pairs);
+	free(reader->told);
+	free(reader);
+}
+
+static int make_room(struct message_reader *reader, uint32_t nr)
+{
+	uint32_t room = reader->room;
+
+	if (ARRAY_RESERVE(reader->pairs, room, nr + 1) ||
+	    ARRAY_RESERVE(reader->told, reader->room, nr + 1))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Finds what the parts of the next call pair with. */
+static int find_pairs(struct message_reader *reader, const struct call *call)
+{
+	if (make_room(reader, call->nr_parts))
+		return -ENOMEM;
+	while (call->nr_parts && iteration_is_due(&reader->follower, call))
+		pass_boundary(reader, call);
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		reader->pairs[i] = pair_of_part(reader, &call->parts[i]);
+	return 0;
+}
+
+static uint32_t ends_of(const struct message_pairs *pairs, uint64_t key)
+{
+	uint32_t number = map64_get(&pairs->by_key, key);
+
+	return number < pairs->nr ? pairs->ends[number] : 0;
+}
+
+const bool *message_reader_next(struct message_reader *reader, const struct call *call)
+{
+	const struct message_pairs *pairs = reader->of;
+
+	if (make_room(reader, call->nr_parts))
+		return NULL;
+	if (pairs->iterations->nr && find_pairs(reader, call))
+		return NULL;
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		reader->told[i] = !pairs->iterations->nr || !reader->pairs[i].key ||
+		                  ends_of(pairs, reader->pairs[i].key) == reader->pairs[i].ends;
+	return reader->told;
+}
+
+/* --- all threads ------------------------------------------------------------------------------ */
+
+static int add_end(struct message_pairs *pairs, const struct pair *pair)
+{
+	uint32_t number;
+
+	if (!pair->key)
+		return 0;
+	number = map64_number(&pairs->by_key, pair->key);
+	if (number == UINT32_MAX || (number >= pairs->nr && ARRAY_ADD(pairs->ends, pairs->nr, 0)))
+		return -ENOMEM;
+	pairs->ends[number] += pair->receives ? 1U << 16 : 1U;
+	return 0;
+}
+
+/* Reads all calls of a thread. */
+static int read_thread(struct message_pairs *pairs, struct message_reader *reader, bool adds)
+{
+	struct call_walk *walk = call_walk_thread(pairs->calls, reader->thread);
+	struct trace_call call;
+	int err = walk ? 0 : -errno, got = 0;
+
+	while (!err && (got = call_walk_next(walk, &call)) == 1) {
+		err = find_pairs(reader, &call.call);
+		for (uint32_t i = 0; i < call.call.nr_parts && !err && adds; i++)
+			err = add_end(pairs, &reader->pairs[i]);
+	}
+	while (reader->follower.more)
+		pass_boundary(reader, NULL);
+	call_walk_free(walk);
+	return err ? err : got;
+}
+
+static uint64_t counted_ends(const struct message_reader *reader)
+{
+	uint64_t ends = 0;
+
+	for (uint32_t i = 0; i < reader->nr_channels; i++)
+		ends += reader->channels[i].counted ? reader->channels[i].next : 0;
+	return ends;
+}
+
+/* Adds up the messages of each thread that the exact sums have. */
+static void sum_ends(const struct trace *trace, uint64_t *ends, uint32_t nr)
+{
+	const struct trace_call_sum *sum;
+
+	for (uint32_t i = 0; (sum = trace_call_sum(trace, i)); i++) {
+		const struct trace_region *region = trace_region(trace, sum->region);
+
+		if (sum->thread < nr && region && region->region_class != TRACE_VALUE)
+			ends[sum->thread] += sum->sent + sum->received;
+	}
+}
+
+/* Whether a thread's numbers add up to its sums: where not, *wrong is set. */
+static int check_thread(struct message_pairs *pairs, uint32_t thread, uint64_t sum, bool *wrong)
+{
+	struct message_reader *reader = message_reader_new(pairs, thread);
+	int err = reader ? read_thread(pairs, reader, false) : -ENOMEM;
+
+	*wrong |= !err && (reader->unknown || counted_ends(reader) != sum);
+	message_reader_free(reader);
+	return err;
+}
+
+static int check_threads(struct message_pairs *pairs)
+{
+	uint32_t nr = pairs->calls->nr_threads;
+	uint64_t *sums = calloc(nr + 1UL, sizeof(*sums));
+	bool wrong = false;
+	int err = sums ? 0 : -ENOMEM;
+
+	if (!err)
+		sum_ends(pairs->calls->trace, sums, nr);
+	for (uint32_t i = 0; i < nr && !err && !wrong; i++)
+		if (pairs->calls->nr[i])
+			err = check_thread(pairs, i, sums[i], &wrong);
+	pairs->by_iteration = wrong;
+	free(sums);
+	return err;
+}
+
+static int add_thread(struct message_pairs *pairs, uint32_t thread)
+{
+	struct message_reader *reader = message_reader_new(pairs, thread);
+	int err = reader ? read_thread(pairs, reader, true) : -ENOMEM;
+
+	message_reader_free(reader);
+	return err;
+}
+
+static int add_threads(struct message_pairs *pairs)
+{
+	const struct trace_comm *comm;
+	int err;
+
+	for (uint32_t i = 0; (comm = trace_comm(pairs->calls->trace, i)); i++)
+		if (comm->nr_members > pairs->most_members)
+			pairs->most_members = comm->nr_members;
+	err = check_threads(pairs);
+	for (uint32_t i = 0; i < pairs->calls->nr_threads && !err; i++)
+		if (pairs->calls->nr[i])
+			err = add_thread(pairs, i);
+	return err;
+}
+
+int message_pairs_new(struct message_pairs **pairs, const struct call_index *calls,
+                      const struct iteration_index *iterations)
+{
+	struct message_pairs *new = calloc(1, sizeof(*new));
+
+	*pairs = new;
+	if (!new)
+		return -ENOMEM;
+	new->calls = calls;
+	new->iterations = iterations;
+	return iterations->nr ? add_threads(new) : 0;
+}
+
+void message_pairs_free(struct message_pairs *pairs)
+{
+	if (!pairs)
+		return;
+	map64_fini(&pairs->by_key);
+	free(pairs->ends);
+	free(pairs);
+}

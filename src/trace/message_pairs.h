@@ -1,0 +1,35 @@
+/*
+ * Pairs of messages, and of the parts of collectives, in a trace of which iterations were dropped.
+ * Ends of messages of one sender, receiver, communicator and tag are paired by their order. Those
+ * that were dropped count, too: an iteration has as many of each as the last one of its kind that
+ * is stored. Where the numbers of a thread do not add up to its exact sums, none of its messages
+ * has a pair.
+ */
+#ifndef TRACE_MESSAGE_PAIRS_H
+#define TRACE_MESSAGE_PAIRS_H
+
+#include "trace/trace_calls.h"
+#include "trace/trace_iterations.h"
+
+struct message_pairs;
+
+/*
+ * Reads all calls once. Where no iterations were recorded, everything has a pair. Returns 0 or
+ * -errno, and *pairs, which message_pairs_free() frees and which keeps both indices.
+ */
+int message_pairs_new(struct message_pairs **pairs, const struct call_index *calls,
+                      const struct iteration_index *iterations);
+void message_pairs_free(struct message_pairs *pairs);
+
+/* Looks at the calls of a thread, one after the other as they were left. NULL: no memory. */
+struct message_reader;
+struct message_reader *message_reader_new(const struct message_pairs *pairs, uint32_t thread);
+void message_reader_free(struct message_reader *reader);
+
+/*
+ * Returns for each part of the next call whether it has its other ends in the trace, or does not
+ * need any; NULL: no memory. Valid until the next call.
+ */
+const bool *message_reader_next(struct message_reader *reader, const struct call *call);
+
+#endif
