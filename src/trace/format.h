@@ -150,6 +150,7 @@ struct trace_run {
 	uint64_t coupled_cost;    /* the same, if its CPUs wait for each other */
 	uint64_t unsummed_calls;  /* calls without sums: there was no room for more rows */
 	uint64_t dropped_actions; /* actions and marks that found no room in the trace */
+	uint64_t left_iterations; /* iterations of loops that found no room in the trace */
 };
 
 #define TRACE_RUN_LEAST offsetof(struct trace_run, delay)

@@ -30,7 +30,7 @@ struct kind_counts {
 	bool known;
 };
 
-/* What is at both ends of a pair, and how many ends there must be. */
+/* The key is the same at all ends of a pair. */
 struct pair {
 	uint64_t key; /* 0: the part needs no other end */
 	uint32_t ends;

@@ -159,7 +159,9 @@ bool iteration_index_find(const struct iteration_index *index, uint32_t thread, 
 
 /* --- the iterations of calls ------------------------------------------------------------------ */
 
-#define CLOCK_ERROR 100 /* ns by which two conversions of one time may differ */
+#define CLOCK_ERROR \
+	250 /* ns by which two conversions of one time differ; calls are rarely nearer */
+#define CLOCK_BEHIND 2000 /* ns by which one may be late where the recorder read them far apart */
 
 static uint64_t key_of(const struct call *call)
 {
@@ -187,11 +189,23 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-static uint64_t tolerance(const struct iteration_follower *follower)
+/* Rounding errors are below 1/1024 of a duration. */
+static uint64_t rounding(const struct trace_iteration *iteration)
 {
-	const struct trace_iteration *iteration = &follower->iteration;
+	return (iteration->end - iteration->begin) >> 9;
+}
 
-	return (follower->exact ? 0 : (iteration->end - iteration->begin) >> 9) + CLOCK_ERROR;
+/* The end of the open iteration is known exactly where the next one begins an entry. */
+static void find_end(struct iteration_follower *follower)
+{
+	const struct iteration_cursor *cursor = &follower->cursor;
+
+	follower->boundary = follower->iteration.end;
+	follower->exact = cursor->entry < cursor->end && !cursor->at &&
+	                  distance(cursor->begin, follower->boundary) <=
+	                          rounding(&follower->iteration) + CLOCK_BEHIND;
+	if (follower->exact)
+		follower->boundary = cursor->begin;
 }
 
 static void next_iteration(struct iteration_follower *follower)
@@ -199,6 +213,7 @@ static void next_iteration(struct iteration_follower *follower)
 	follower->open = false;
 	follower->exact = !follower->cursor.at;
 	follower->more = iteration_cursor_next(&follower->cursor, &follower->iteration);
+	follower->boundary = follower->more ? follower->iteration.begin : UINT64_MAX;
 }
 
 void iteration_follower_init(struct iteration_follower *follower,
@@ -209,36 +224,35 @@ void iteration_follower_init(struct iteration_follower *follower,
 	next_iteration(follower);
 }
 
-uint64_t iteration_boundary(const struct iteration_follower *follower)
-{
-	if (!follower->more)
-		return UINT64_MAX;
-	return follower->open ? follower->iteration.end : follower->iteration.begin;
-}
-
 bool iteration_is_due(const struct iteration_follower *follower, const struct call *call)
 {
-	uint64_t boundary = iteration_boundary(follower), most;
+	uint64_t most = CLOCK_ERROR;
 
 	if (!follower->more)
 		return false;
-	most = tolerance(follower);
-	if (distance(call->enter, boundary) > most)
-		return call->enter > boundary;
+	if (!follower->exact)
+		most += rounding(&follower->iteration);
+	if (distance(call->enter, follower->boundary) > most)
+		return call->enter > follower->boundary;
 	return follower->exact || is_anchor(follower, key_of(call));
+}
+
+/* The call at an exact time is one with which iterations begin. */
+static void learn_anchor(struct iteration_follower *follower, const struct call *call)
+{
+	if (follower->exact && distance(call->enter, follower->boundary) <= CLOCK_BEHIND &&
+	    !is_anchor(follower, key_of(call)))
+		follower->anchors[follower->nr_anchors++ % ITERATION_ANCHORS] = key_of(call);
 }
 
 void iteration_pass(struct iteration_follower *follower, const struct call *call)
 {
+	if (call)
+		learn_anchor(follower, call);
 	if (follower->open) {
-		follower->exact = false;
 		next_iteration(follower);
-		return;
+	} else {
+		follower->open = true;
+		find_end(follower);
 	}
-	follower->open = true;
-	if (call && follower->exact &&
-	    distance(call->enter, follower->iteration.begin) <= CLOCK_ERROR &&
-	    !is_anchor(follower, key_of(call)))
-		follower->anchors[follower->nr_anchors++ % ITERATION_ANCHORS] = key_of(call);
-	follower->exact = false; /* its end */
 }

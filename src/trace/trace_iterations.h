@@ -62,16 +62,15 @@ struct iteration_follower {
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration; /* the one that is open, or the next one */
 	bool more, open;
-	bool exact; /* the begin of `iteration` */
+	uint64_t boundary; /* where the open one ends, or the next one begins; UINT64_MAX: never */
+	bool exact;        /* the boundary */
 	uint64_t anchors[ITERATION_ANCHORS];
 	unsigned nr_anchors;
 };
 
 void iteration_follower_init(struct iteration_follower *follower,
                              const struct iteration_index *index, uint32_t thread);
-/* Returns the time at which the open iteration ends, or the next one begins; UINT64_MAX: never. */
-uint64_t iteration_boundary(const struct iteration_follower *follower);
-/* Whether that is at the begin of this call of the thread, or before. */
+/* Whether the boundary is at the begin of this call of the thread, or before. */
 bool iteration_is_due(const struct iteration_follower *follower, const struct call *call);
 /* Goes beyond it. call: the one that it is at, or NULL. */
 void iteration_pass(struct iteration_follower *follower, const struct call *call);

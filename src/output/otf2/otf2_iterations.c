@@ -44,7 +44,7 @@ static void enter(struct location *location, uint64_t time)
  */
 static bool pass_boundary(struct location *location, const struct call *call, uint64_t most)
 {
-	uint64_t at = iteration_boundary(&location->follower);
+	uint64_t at = location->follower.boundary;
 	bool open = location->follower.open;
 
 	if (at > most)
@@ -71,7 +71,7 @@ void otf2_iterations_before_call(struct location *location, const struct call *c
 
 void otf2_iterations_before(struct location *location, uint64_t time)
 {
-	while (!location->archive->err && iteration_boundary(&location->follower) < time)
+	while (!location->archive->err && location->follower.boundary < time)
 		if (!pass_boundary(location, NULL, UINT64_MAX))
 			break;
 }

@@ -142,6 +142,9 @@ static int put_iterations(FILE *to, const struct trace *trace)
 	              " of them stored; %.1f bytes each beside their calls\n",
 	        "iterations", counts.seen, counts.phases, plural(counts.phases), counts.stored,
 	        (double)counts.bytes / (double)counts.seen);
+	if (trace_run(trace)->left_iterations)
+		fprintf(to, LABEL "%" PRIu64 " more found no room in the trace\n", "",
+		        trace_run(trace)->left_iterations);
 	return 0;
 }
 
@@ -298,6 +301,7 @@ int info_iterations_json(struct json_writer *json, const struct trace *trace)
 	json_number(json, "slow", counts.slow);
 	json_number(json, "phases", counts.phases);
 	json_number(json, "bytes", counts.bytes);
+	json_number(json, "left_out", trace_run(trace)->left_iterations);
 	json_end(json);
 	return 0;
 }

@@ -15,7 +15,7 @@ void calls_iterations_restart(struct calls_iterations *iterations)
 {
 	for (uint32_t i = 0; i < iterations->nr; i++)
 		iterations->ends[i] = (struct iterations_end){.entry = UINT32_MAX};
-	iterations->dropped = iterations->left_out = 0;
+	iterations->dropped = 0;
 }
 
 static struct iterations_end *find_end(struct calls_iterations *iterations, uint32_t thread)
@@ -80,7 +80,7 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 		entry = tables_iterations(tables, end->entry);
 	}
 	if (!entry) {
-		iterations->left_out++;
+		tables_run(tables)->left_iterations++;
 		return;
 	}
 	add_duration(entry, end, iteration);

@@ -16,8 +16,7 @@ struct calls_iterations {
 	struct map64 threads; /* numbers of ends, by thread */
 	struct iterations_end *ends;
 	uint32_t nr;
-	uint64_t dropped;  /* calls */
-	uint64_t left_out; /* iterations for which there was no room */
+	uint64_t dropped; /* calls */
 };
 
 void calls_iterations_fini(struct calls_iterations *iterations);

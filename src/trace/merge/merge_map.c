@@ -502,6 +502,23 @@ static void map_openmp(struct merge_map *map, const struct merge_input *input)
 	}
 }
 
+static void map_iterations(struct merge_map *map, const struct merge_input *input)
+{
+	uint64_t *left = &tables_run(map->tables)->left_iterations;
+	const struct trace_iterations *entry;
+
+	for (uint32_t i = 0; (entry = trace_iterations(input->trace, i)); i++) {
+		struct trace_iterations copy = *entry;
+
+		copy.thread = map_number(input->threads, input->nr_threads, entry->thread);
+		copy.begin = input_time(map, input, entry->begin);
+		if (copy.thread == MERGE_NONE ||
+		    tables_add_iterations(map->tables, &copy) == UINT32_MAX)
+			*left += entry->nr;
+	}
+	*left += trace_run(input->trace)->left_iterations;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 int merge_map_input(struct merge_map *map, struct merge_input *input)
@@ -523,6 +540,7 @@ int merge_map_input(struct merge_map *map, struct merge_input *input)
 	map_commands(map, input);
 	map_sums(map, input);
 	map_openmp(map, input);
+	map_iterations(map, input);
 	merge_map_streams(map, input);
 	input->seen = calloc(trace_node_limit(input->trace) / 8 + 1UL, 1);
 	return input->seen ? 0 : -ENOMEM;

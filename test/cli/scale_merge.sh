@@ -1,0 +1,81 @@
+#!/bin/sh
+# Four ranks record their calls with --scale-trace, each for itself, and store the same iterations but
+# for slow ones. Merged and converted, messages have the partners that they had, though most are not
+# there.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
+python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+
+mpi=${mpis# }
+mpi=${mpi%% *}
+compile $mpi iterate
+# NAME KIND STEPS...: ranks.NAME.atr
+merged() {
+	name=$1; shift
+	mpirun.$mpi -n 4 "$ADAPTRACE" record -q -F 100 -g none --mpi --max-overhead 0 -m 16M \
+		--events-wait 10000 --scale-trace -o "$name.%r.atr" -- ./iterate.$mpi $* >$name.out 2>$name.err ||
+		fail "recording of $*: $(cat $name.err)"
+	"$ADAPTRACE" merge -o ranks.$name.atr $name.?.atr 2>err || fail "merge: $(cat err)"
+	"$ADAPTRACE" convert --otf2 ranks.$name.atr -o $name 2>err || fail "convert: $(cat err)"
+	timeout 20 otf2-print -Werror --silent $name/traces.otf2 >log 2>&1 || fail "otf2-print $(cat log)"
+	"$ADAPTRACE" report --mpi --json ranks.$name.atr >$name.mpi
+	"$ADAPTRACE" report --iterations --json ranks.$name.atr >$name.iterations
+	"$ADAPTRACE" info --json ranks.$name.atr >$name.info
+}
+cat >pairs.py <<'E'
+import json, otf2, sys
+from collections import defaultdict
+from otf2.events import *
+kind, steps = sys.argv[1], int(sys.argv[2])
+def rank_of(location):
+    return int(location.group.name.split()[1].rstrip(':'))
+ends = {True: defaultdict(list), False: defaultdict(list)}
+last, depth, step, empty = {}, defaultdict(int), defaultdict(int), 0
+with otf2.reader.open(kind + '/traces.otf2') as trace:
+    for location, event in trace.events:
+        assert event.time >= last.get(location, 0), event
+        last[location] = event.time
+        at = (event.time, step[location] if depth[location] else None)
+        if isinstance(event, (CallingContextEnter, CallingContextLeave)):
+            name = event.calling_context.region.name
+            if name.startswith('iteration'):
+                enters = isinstance(event, CallingContextEnter)
+                depth[location] += 1 if enters else -1
+                step[location] += enters
+                empty += enters and 'not stored' in name
+                assert depth[location] in (0, 1), event
+        elif isinstance(event, (MpiSend, MpiIsend)):
+            ends[True][rank_of(location), event.receiver, event.msg_tag].append(at)
+        elif isinstance(event, (MpiRecv, MpiIrecv)):
+            ends[False][event.sender, rank_of(location), event.msg_tag].append(at)
+nr = 0
+for channel, sends in ends[True].items():
+    receives = ends[False][channel]
+    assert len(sends) == len(receives), (channel, len(sends), len(receives))
+    for (sent, a), (received, b) in zip(sends, receives):
+        assert sent <= received, (channel, sent, received)
+        assert a is None or b is None or abs(a - b) <= steps, (channel, a, b)
+        nr += 1
+found = json.load(open(kind + '.info'))['iterations']
+print(kind, nr, 'messages;', empty, 'of', sum(step.values()), 'iterations are empty')
+assert nr > 100 and empty > sum(step.values()) / 2, (nr, empty)
+assert found['seen'] == sum(step.values()) and found['seen'] - found['stored'] == empty, found
+assert not found['left_out'], found
+truth = [json.loads(line) for line in open(kind + '.out') if line.startswith('{')]
+sums = {c['call']: c for c in json.load(open(kind + '.mpi'))['calls']}
+for name in {n for t in truth for n in t['calls']} - {'MPI_Barrier'}:
+    told = sum(t['calls'].get(name, {'calls': 0})['calls'] for t in truth)
+    assert sums[name]['calls'] == told, (name, sums[name], told)
+phases = [p for p in json.load(open(kind + '.iterations'))['phases'] if p['unit']]
+assert sorted({p['rank'] for p in phases}) == [0, 1, 2, 3], phases
+E
+
+merged steps adi 150 wavefront 150
+python3 pairs.py steps 1 || fail "adi and wavefront"
+# Its inner loops have any number of iterations.
+merged inner solver 150
+python3 pairs.py inner 0 || fail "solver"
+pass
