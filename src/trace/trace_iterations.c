@@ -133,6 +133,31 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 	return true;
 }
 
+static bool continues(const struct iteration_span *span, const struct trace_iteration *next)
+{
+	return !span->first.stored && !next->stored && next->phase == span->first.phase &&
+	       next->level == span->first.level &&
+	       next->ordinal == span->first.ordinal + (uint32_t)span->nr;
+}
+
+bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteration_span *span)
+{
+	struct iteration_cursor ahead;
+	struct trace_iteration next;
+
+	if (!iteration_cursor_next(cursor, &span->first))
+		return false;
+	span->end = span->first.end;
+	span->nr = 1;
+	ahead = *cursor;
+	while (iteration_cursor_next(&ahead, &next) && continues(span, &next)) {
+		span->end = next.end;
+		span->nr++;
+		*cursor = ahead;
+	}
+	return true;
+}
+
 void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration_index *index,
                          uint32_t thread, uint64_t time)
 {

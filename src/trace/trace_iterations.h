@@ -44,6 +44,14 @@ void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration
 /* Returns false at the end. */
 bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iteration *iteration);
 
+/* An iteration whose calls are stored, or several of a phase, one after the other, that are not. */
+struct iteration_span {
+	struct trace_iteration first;
+	uint64_t end;
+	uint64_t nr; /* iterations */
+};
+bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteration_span *span);
+
 /*
  * Finds the iteration of a thread in which a time lies. Returns false where there is none: all of
  * the thread's calls about that time are stored.

@@ -42,6 +42,23 @@ assert all(246 <= steps(rank, lambda n: n == 35) <= 250 for rank in (0, 1)), pha
 assert all(p['stored'] < p['iterations'] for p in phases), phases
 E
 
+"$ADAPTRACE" convert --chrome -o chrome.json job.atr 2>err || fail "chrome: $(cat err)"
+"$ADAPTRACE" convert --firefox -o firefox.json.gz job.atr 2>err || fail "firefox: $(cat err)"
+check <<'E'
+from scaled import *
+import gzip
+found = json.load(open('info.json'))['iterations']
+begun = [e for e in json.load(open('chrome.json'))['traceEvents'] if e.get('cat') == 'iterations' and e['ph'] == 'b']
+alone = [e for e in begun if e['name'] == 'iteration']
+dropped = sum(int(e['name'].split()[0]) for e in begun if e['name'] != 'iteration')
+assert (len(alone), dropped) == (found['stored'], found['seen'] - found['stored']), (len(alone), dropped, found)
+profile = json.load(gzip.open('firefox.json.gz'))
+assert 'Iteration' in [s['name'] for s in profile['meta']['markerSchema']]
+marked = [d for t in profile['threads'] for d in t['markers']['data'] if d and d['type'] == 'Iteration']
+assert len(marked) == len(begun), (len(marked), len(begun))
+assert found['seen'] == sum(p['iterations'] for p in phases), (found, phases)
+E
+
 scaled solver 400
 check <<'E'
 from scaled import *

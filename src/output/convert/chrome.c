@@ -57,6 +57,7 @@ struct chrome {
 	uint64_t start; /* ns: time 0 */
 	bool time_event;
 	unsigned nr_counters; /* 0, but for the event that they were read with */
+	struct iteration_index iterations;
 };
 
 static void put_task(struct chrome *chrome, uint32_t thread)
@@ -331,6 +332,7 @@ static int put_calls(struct chrome *chrome, uint32_t thread)
 		.start = chrome->start,
 	};
 
+	chrome_put_iterations(&track, &chrome->iterations);
 	return spool_tell_calls(chrome->spool, thread, chrome_put_call, &track);
 }
 
@@ -464,7 +466,10 @@ int chrome_write(struct conversion *conversion, FILE *file)
 	convert_plan(conversion, SPOOL_WALKS + 1, conversion->event);
 	err = prepare(&chrome);
 	if (!err)
+		err = iteration_index_init(&chrome.iterations, chrome.trace);
+	if (!err)
 		err = put_all(&chrome);
+	iteration_index_fini(&chrome.iterations);
 	spool_free(chrome.spool);
 	free(chrome.process_of);
 	free(chrome.named);

@@ -27,15 +27,15 @@ static void put_id(const struct chrome_track *track, char phase)
 }
 
 /* Begins an event. */
-static void begin_event(const struct chrome_track *track, const char *phase, uint64_t time,
-                        const char *name)
+static void begin_event(const struct chrome_track *track, const char *category, const char *phase,
+                        uint64_t time, const char *name)
 {
 	struct json_writer *json = track->json;
 
 	json_break_between(json);
 	json_begin(json, NULL);
 	json_text(json, "ph", phase);
-	json_text(json, "cat", "calls");
+	json_text(json, "cat", category);
 	put_id(track, *phase);
 	json_int(json, "pid", track->pid);
 	json_int(json, "tid", track->tid);
@@ -75,7 +75,7 @@ static void put_point(const struct chrome_track *track, const struct call_moment
 	bool has_value = call_value(moment->call, &value);
 	bool counter = has_value && isfinite(value);
 
-	begin_event(track, counter ? "C" : "i", moment->time, name);
+	begin_event(track, "calls", counter ? "C" : "i", moment->time, name);
 	if (!counter)
 		json_text(json, "s", "t");
 	if (has_value) {
@@ -93,8 +93,41 @@ void chrome_put_call(void *arg, const struct call_moment *moment)
 	if (moment->type == CALL_POINT)
 		put_point(track, moment, name);
 	else
-		begin_event(track, moment->type == CALL_ENTERED ? "b" : "e", moment->time, name);
+		begin_event(track, "calls", moment->type == CALL_ENTERED ? "b" : "e", moment->time,
+		            name);
 	if (moment->type == CALL_ENTERED)
 		put_parts(track, moment->call);
 	json_end(track->json);
+}
+
+static void put_span(const struct chrome_track *track, const struct iteration_span *span)
+{
+	struct json_writer *json = track->json;
+	const struct trace_iteration *first = &span->first;
+	char name[64] = "iteration";
+
+	if (!first->stored)
+		snprintf(name, sizeof(name), "%" PRIu64 " iteration%s, calls not stored", span->nr,
+		         span->nr == 1 ? "" : "s");
+	begin_event(track, "iterations", "b", first->begin, name);
+	json_begin(json, "args");
+	json_number(json, "phase", first->phase);
+	json_number(json, "level", first->level);
+	json_number(json, "ordinal", first->ordinal);
+	json_number(json, "calls", first->calls);
+	json_flag(json, "slow", first->slow);
+	json_end(json);
+	json_end(json);
+	begin_event(track, "iterations", "e", span->end, name);
+	json_end(json);
+}
+
+void chrome_put_iterations(const struct chrome_track *track, const struct iteration_index *index)
+{
+	struct iteration_cursor cursor;
+	struct iteration_span span;
+
+	iteration_cursor_init(&cursor, index, track->number);
+	while (iteration_cursor_next_span(&cursor, &span))
+		put_span(track, &span);
 }

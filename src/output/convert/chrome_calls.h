@@ -7,6 +7,7 @@
 
 #include "output/text/json_writer.h"
 #include "trace/call_stream.h"
+#include "trace/trace_iterations.h"
 
 /* Track that the calls of one thread are printed to. */
 struct chrome_track {
@@ -22,5 +23,8 @@ void chrome_put_us(struct json_writer *json, const char *key, uint64_t ns);
 
 /* Puts a moment of a call: a spool_moment_fn whose arg is a chrome_track. */
 void chrome_put_call(void *arg, const struct call_moment *moment);
+
+/* Puts the iterations that the thread found in its calls; those without calls in a row are one. */
+void chrome_put_iterations(const struct chrome_track *track, const struct iteration_index *index);
 
 #endif

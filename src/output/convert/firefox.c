@@ -88,6 +88,10 @@ static void put_schemas(struct json_writer *json)
 	         "\"display\":[\"marker-chart\",\"marker-table\",\"timeline-overview\"],"
 	         "\"fields\":[{\"key\":\"what\",\"label\":\"Action or mark\","
 	         "\"format\":\"string\"}]},"
+	         "{\"name\":\"Iteration\",\"tooltipLabel\":\"{marker.name}\","
+	         "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
+	         "\"display\":[\"marker-chart\",\"marker-table\"],"
+	         "\"fields\":[{\"key\":\"what\",\"label\":\"Which\",\"format\":\"string\"}]},"
 	         "{\"name\":\"Call\",\"tooltipLabel\":\"{marker.name}\","
 	         "\"tableLabel\":\"{marker.data.what}\",\"chartLabel\":\"{marker.name}\","
 	         "\"display\":[\"marker-chart\",\"marker-table\"],"
@@ -329,7 +333,10 @@ int firefox_write(struct conversion *conversion, FILE *file)
 	if (!err && !firefox.spool->last_time)
 		err = -ENODATA; /* the viewer refuses a profile without threads */
 	if (!err)
+		err = iteration_index_init(&firefox.iterations, firefox.trace);
+	if (!err)
 		err = put_all(&firefox);
+	iteration_index_fini(&firefox.iterations);
 	err = gzip_close(firefox.json.to, err);
 	spool_free(firefox.spool);
 	free(firefox.process_of);

@@ -5,6 +5,7 @@
 
 #include "output/convert/spool.h"
 #include "output/text/json_writer.h"
+#include "trace/trace_iterations.h"
 
 enum category { CATEGORY_USER, CATEGORY_KERNEL, CATEGORY_OTHER, CATEGORY_CALLS };
 
@@ -27,6 +28,7 @@ struct firefox {
 	uint32_t *process_of;   /* see processes.h */
 	uint64_t start;         /* ns: time 0 */
 	bool time_event;        /* weights are ns */
+	struct iteration_index iterations;
 };
 
 /* Finds the names that the tables refer to, after all paths are known. Returns 0 or -ENOMEM. */
@@ -42,6 +44,9 @@ void firefox_put_tables(struct firefox *firefox);
 uint32_t firefox_reduction_string(const struct firefox *firefox);
 /* Returns the number of the string "Action". */
 uint32_t firefox_action_string(const struct firefox *firefox);
+
+/* Returns that of "iteration", or of "iterations, calls not stored". */
+uint32_t firefox_iteration_string(const struct firefox *firefox, bool stored);
 
 /* Puts nanoseconds as milliseconds, without loss. */
 void firefox_put_ms(struct json_writer *json, const char *key, uint64_t ns);

@@ -1,6 +1,7 @@
 /*
- * Markers of a thread: the reductions and actions, which the first thread shows for all, and the
- * calls. A table of markers is columns, so the calls of a thread are gone through once for each.
+ * Markers of a thread: the reductions and actions, which the first thread shows for all, the
+ * iterations, and the calls. A table of markers is columns, so the calls of a thread are gone
+ * through once for each.
  */
 #include "output/views/call_text.h"
 #include "output/convert/firefox.h"
@@ -132,6 +133,51 @@ static void put_moment(struct firefox *firefox, enum column column,
 		json_number(&firefox->json, NULL, CATEGORY_CALLS);
 }
 
+/* --- iterations ------------------------------------------------------------------------------- */
+
+static void put_span_data(struct json_writer *json, const struct iteration_span *span)
+{
+	const struct trace_iteration *first = &span->first;
+	FILE *to;
+
+	json_begin(json, NULL);
+	json_text(json, "type", "Iteration");
+	to = json_begin_text(json, "what");
+	if (span->nr > 1)
+		fprintf(to, "%" PRIu64 " iterations, ", span->nr);
+	fprintf(to, "phase %" PRIu32 " of level %u, number %" PRIu32 ", of %" PRIu32 " calls%s",
+	        first->phase, first->level, first->ordinal, first->calls,
+	        first->slow ? ", slow" : "");
+	json_end_text(json);
+	json_end(json);
+}
+
+static void put_span(struct firefox *firefox, enum column column, const struct iteration_span *span)
+{
+	if (column == COLUMN_DATA)
+		put_span_data(&firefox->json, span);
+	else if (column == COLUMN_START || column == COLUMN_END)
+		put_time(firefox, column == COLUMN_START ? span->first.begin : span->end);
+	else if (column == COLUMN_NAME)
+		json_number(&firefox->json, NULL,
+		            firefox_iteration_string(firefox, span->first.stored));
+	else
+		json_number(&firefox->json, NULL,
+		            column == COLUMN_PHASE ? PHASE_INTERVAL : CATEGORY_CALLS);
+}
+
+static uint64_t put_spans(struct firefox *firefox, uint32_t thread, enum column column)
+{
+	struct iteration_cursor cursor;
+	struct iteration_span span;
+	uint64_t nr = 0;
+
+	iteration_cursor_init(&cursor, &firefox->iterations, thread);
+	for (; iteration_cursor_next_span(&cursor, &span); nr++)
+		put_span(firefox, column, &span);
+	return nr;
+}
+
 /* --- columns ---------------------------------------------------------------------------------- */
 
 /* The column of the calls on its way. */
@@ -170,6 +216,7 @@ static int put_column(struct firefox *firefox, uint32_t thread, bool first, enum
 		calls.nr++;
 		put_action(firefox, column, action);
 	}
+	calls.nr += put_spans(firefox, thread, column);
 	err = spool_tell_calls(firefox->spool, thread, put_call, &calls);
 	*nr = calls.nr;
 	json_end_list(&firefox->json);

@@ -270,6 +270,8 @@ static void put_strings(struct firefox *firefox)
 	for (uint32_t i = 0; trace_region(firefox->trace, i); i++)
 		put_text(json, trace_region_name(firefox->trace, i));
 	put_text(json, "Action");
+	put_text(json, "iteration");
+	put_text(json, "iterations, calls not stored");
 	json_end_list(json);
 }
 
@@ -346,6 +348,11 @@ uint32_t firefox_reduction_string(const struct firefox *firefox)
 uint32_t firefox_action_string(const struct firefox *firefox)
 {
 	return firefox_reduction_string(firefox) + 1 + trace_nr(firefox->trace, TRACE_REGIONS);
+}
+
+uint32_t firefox_iteration_string(const struct firefox *firefox, bool stored)
+{
+	return firefox_action_string(firefox) + (stored ? 1 : 2);
 }
 
 void firefox_put_tables(struct firefox *firefox)

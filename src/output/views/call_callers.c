@@ -1,7 +1,6 @@
 /*
- * Calls of a thread come in the order in which they were left, but those of different threads in
- * turns of the recorder's. So samples are read up to where a call was left, and those of other
- * threads wait in queues for the calls of theirs.
+ * Looks for the samples in each call, thread by thread: a walk over the calls of all threads has
+ * the order of each level alone.
  */
 #include "output/views/call_callers.h"
 
@@ -12,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Times of a thread's samples in MPI. */
 struct queue {
@@ -25,8 +23,6 @@ struct finder {
 	struct rank_sums *samples;
 	unsigned char *mpi;
 	struct trace_walk *walk;
-	struct trace_sample sample; /* the next one */
-	bool more;
 	struct queue *queues; /* by thread, and a last one for numbers made up */
 	uint32_t nr_threads;
 };
@@ -38,11 +34,6 @@ static struct queue *queue_of(struct finder *finder, uint32_t thread)
 
 static int queue_add(struct queue *queue, uint64_t time)
 {
-	if (queue->nr == queue->room && queue->at > queue->room / 2) {
-		queue->nr -= queue->at;
-		memmove(queue->times, queue->times + queue->at, queue->nr * sizeof(*queue->times));
-		queue->at = 0;
-	}
 	if (ARRAY_RESERVE(queue->times, queue->room, queue->nr + 1))
 		return -ENOMEM;
 	queue->times[queue->nr++] = time;
@@ -58,18 +49,9 @@ static uint64_t queue_last(struct queue *queue, uint64_t time)
 	return queue->last;
 }
 
-static int next_sample(struct finder *finder)
-{
-	int got = trace_walk_next(finder->walk, &finder->sample);
-
-	finder->more = got == 1;
-	return got < 0 ? got : 0;
-}
-
 /* Only samples that the sums have, too: others may be in functions that were never asked about. */
-static int take_sample(struct finder *finder)
+static int take_sample(struct finder *finder, const struct trace_sample *sample)
 {
-	const struct trace_sample *sample = &finder->sample;
 	struct paths *paths = &finder->samples->paths;
 	uint32_t path;
 
@@ -83,47 +65,57 @@ static int take_sample(struct finder *finder)
 	return queue_add(queue_of(finder, sample->thread), sample->time);
 }
 
-static int read_samples(struct finder *finder, uint64_t until)
+static int read_samples(struct finder *finder)
 {
-	int err = 0;
+	struct trace_sample sample;
+	int err = 0, got = 0;
 
-	while (!err && finder->more && finder->sample.time < until) {
-		err = take_sample(finder);
-		if (!err)
-			err = next_sample(finder);
-	}
-	return err;
+	while (!err && (got = trace_walk_next(finder->walk, &sample)) == 1)
+		err = take_sample(finder, &sample);
+	return err ? err : got;
 }
 
-static int add_call(struct finder *finder, struct call_callers *callers, const struct call *call)
+static void add_call(struct finder *finder, struct call_callers *callers, const struct call *call)
 {
 	const struct trace_region *region = trace_region(finder->samples->trace, call->region);
-	int err = read_samples(finder, call->leave);
 
-	if (err || !region || !trace_region_is_mpi(region->region_class) ||
+	if (!region || !trace_region_is_mpi(region->region_class) ||
 	    !selection_has_call(finder->samples->selection, call))
-		return err;
+		return;
 	callers->calls++;
 	callers->time += call->leave - call->enter;
 	if (queue_last(queue_of(finder, call->thread), call->leave) < call->enter)
-		return 0;
+		return;
 	callers->known++;
 	callers->known_time += call->leave - call->enter;
-	return 0;
+}
+
+static int add_thread(struct finder *finder, struct call_callers *callers,
+                      const struct call_index *index, uint32_t thread)
+{
+	struct call_walk *walk = call_walk_thread(index, thread);
+	struct trace_call call;
+	int got;
+
+	if (!walk)
+		return -errno;
+	while ((got = call_walk_next(walk, &call)) == 1)
+		add_call(finder, callers, &call.call);
+	call_walk_free(walk);
+	return got;
 }
 
 static int add_calls(struct finder *finder, struct call_callers *callers)
 {
-	struct call_walk *walk = call_walk_new(finder->samples->trace);
-	struct trace_call call;
-	int got, err = 0;
+	static const struct scratch nowhere = {.fd = -1};
+	struct call_index *index = call_index_new(finder->samples->trace, &nowhere);
+	int err = index ? 0 : -errno;
 
-	if (!walk)
-		return -errno;
-	while (!err && (got = call_walk_next(walk, &call)) == 1)
-		err = add_call(finder, callers, &call.call);
-	call_walk_free(walk);
-	return err ? err : got;
+	for (uint32_t i = 0; !err && i < index->nr_threads; i++)
+		if (index->nr[i])
+			err = add_thread(finder, callers, index, i);
+	call_index_free(index);
+	return err;
 }
 
 static int find(struct finder *finder, struct call_callers *callers)
@@ -138,7 +130,7 @@ static int find(struct finder *finder, struct call_callers *callers)
 	finder->walk = trace_walk_new(finder->samples->trace, finder->samples->event);
 	if (!finder->walk)
 		return -errno;
-	err = next_sample(finder);
+	err = read_samples(finder);
 	return err ? err : add_calls(finder, callers);
 }
 

@@ -219,7 +219,7 @@ static void the_page_is_right(void **state)
 {
 	(void)state;
 	assert_int_equal(TRACE_RUN_LEAST, 232);
-	assert_int_equal(sizeof(struct trace_run), 544);
+	assert_int_equal(sizeof(struct trace_run), 552);
 	assert_int_equal(sizeof(struct trace_event), 48);
 	assert_int_equal(sizeof(struct trace_stream), 32);
 	assert_int_equal(sizeof(struct trace_command), 32);
