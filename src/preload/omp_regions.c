@@ -9,6 +9,7 @@
 #include <string.h>
 
 __thread struct omp_part *omp_part __attribute__((tls_model("initial-exec")));
+__thread struct omp_wait *omp_waiting __attribute__((tls_model("initial-exec")));
 
 bool omp_wanted, omp_threads;
 
@@ -310,6 +311,7 @@ static void team_init(struct omp_team *team, struct omp_site *site)
 	team->own_ended = false;
 	team->nr_others = 0;
 	team->rest = (struct omp_done){0};
+	team->late = 0;
 }
 
 bool omp_team_begin(struct omp_team *team, uintptr_t address, uintptr_t frame)
@@ -346,6 +348,8 @@ static struct omp_done team_done(const struct omp_team *team)
 {
 	struct omp_done done = team->rest;
 
+	done.ends += team->late;
+	done.work += team->late;
 	if (likely(team->own_ended))
 		add_done(&done, &team->own);
 	for (uint32_t i = 0; i < team->nr_others && i < OMP_PLACES; i++)
@@ -380,8 +384,9 @@ static void add_to_row(const struct omp_team *team, uint64_t leave)
 /* Nobody is waited for in a team of one thread: the clock was read when its work ended. */
 static uint64_t team_leave(const struct omp_team *team)
 {
-	return team->own_ended && !team->nr_others ? team->call.enter + team->own.ends
-	                                           : process_ticks();
+	return team->own_ended && !team->nr_others && !team->late
+	               ? team->call.enter + team->own.ends
+	               : process_ticks();
 }
 
 void omp_team_end(struct omp_team *team)

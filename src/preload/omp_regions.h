@@ -55,6 +55,7 @@ struct omp_team {
 	struct omp_done own;             /* of that thread */
 	_Alignas(64) uint32_t nr_others; /* threads that ended their work */
 	struct omp_done rest;            /* of those without a place */
+	uint64_t late; /* ticks: tasks that threads ran after their work had ended */
 	struct omp_place others[OMP_PLACES];
 };
 
@@ -62,7 +63,9 @@ enum omp_wait_kind { OMP_BARRIER, OMP_CRITICAL, NR_OMP_WAITS };
 
 struct omp_wait {
 	enum omp_wait_kind kind;
-	uint64_t since; /* ticks; 0: it has not begun */
+	uint64_t since;         /* ticks; 0: it has not begun */
+	uint64_t tasks;         /* ticks of tasks that the thread ran meanwhile */
+	struct omp_wait *outer; /* the wait that the thread is in; NULL: none, or in a task */
 	struct omp_call call;
 };
 
@@ -76,6 +79,9 @@ struct omp_part {
 
 /* The part that this thread is in; NULL: none. */
 extern __thread struct omp_part *omp_part __attribute__((tls_model("initial-exec")));
+
+/* The wait that this thread is in, unless it runs a task there; NULL: none. */
+extern __thread struct omp_wait *omp_waiting __attribute__((tls_model("initial-exec")));
 
 /* Tells whether the recorder wants to know of OpenMP. */
 extern bool omp_wanted;
@@ -119,6 +125,9 @@ static inline void omp_wait_begin(struct omp_wait *wait, enum omp_wait_kind kind
 {
 	wait->kind = kind;
 	wait->since = process_ticks();
+	wait->tasks = 0;
+	wait->outer = omp_waiting;
+	omp_waiting = wait;
 	wait->call.thread = NULL;
 	if (unlikely(omp_threads))
 		omp_wait_call(wait, frame);
@@ -129,10 +138,40 @@ static inline void omp_wait_end(struct omp_wait *wait, struct omp_part *part)
 {
 	uint64_t end = process_ticks();
 
-	part->waits[wait->kind] += end - wait->since;
+	part->waits[wait->kind] += end - wait->since - wait->tasks;
 	wait->since = 0;
+	omp_waiting = wait->outer;
 	if (unlikely(wait->call.thread != NULL))
 		omp_wait_call_end(wait, end);
+}
+
+/*
+ * A task that a thread runs while it waits is work: its time is no part of the wait, nor of the
+ * idle time at the end of a region.
+ */
+struct omp_task {
+	struct omp_team *team; /* that it was made in; NULL: none is recorded */
+	struct omp_wait *outer;
+	uint64_t since; /* ticks */
+};
+
+static inline void omp_task_begin(struct omp_task *task, struct omp_team *team)
+{
+	task->team = team;
+	task->outer = omp_waiting;
+	omp_waiting = NULL;
+	task->since = process_ticks();
+}
+
+static inline void omp_task_end(const struct omp_task *task)
+{
+	uint64_t time = process_ticks() - task->since;
+
+	omp_waiting = task->outer;
+	if (task->outer)
+		task->outer->tasks += time;
+	else if (task->team && (!omp_part || omp_part->team != task->team))
+		__atomic_fetch_add(&task->team->late, time, __ATOMIC_RELAXED);
 }
 
 /* Must be called in the child of a fork. */

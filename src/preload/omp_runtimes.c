@@ -14,9 +14,11 @@
 static const char *const names[NR_GOMP_CALLS] = {
 #define PARALLEL(name, nr)   "GOMP_" #name,
 #define WAIT(name, nr, wait) "GOMP_" #name,
+#define TASK(name, nr)       "GOMP_" #name,
 #include "preload/gomp_calls.def"
 #undef PARALLEL
 #undef WAIT
+#undef TASK
 };
 
 /* The last one stands for none. Places are only ever added. */

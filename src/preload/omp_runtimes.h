@@ -11,9 +11,11 @@
 enum gomp_call {
 #define PARALLEL(name, nr)   GOMP_CALL_##name,
 #define WAIT(name, nr, wait) GOMP_CALL_##name,
+#define TASK(name, nr)       GOMP_CALL_##name,
 #include "preload/gomp_calls.def"
 #undef PARALLEL
 #undef WAIT
+#undef TASK
 	NR_GOMP_CALLS
 };
 

@@ -18,7 +18,10 @@ union tool_data {
 enum tool_callback {
 	TOOL_PARALLEL_BEGIN = 3,
 	TOOL_PARALLEL_END = 4,
+	TOOL_TASK_CREATE = 5,
+	TOOL_TASK_SCHEDULE = 6,
 	TOOL_IMPLICIT_TASK = 7,
+	TOOL_SYNC_REGION_WAIT = 16,
 	TOOL_SYNC_REGION = 23,
 	TOOL_MUTEX_ACQUIRE = 26,
 	TOOL_MUTEX_ACQUIRED = 27,
@@ -31,12 +34,17 @@ enum tool_sync {
 	TOOL_BARRIER_IMPLICIT = 2, /* of a join, too: before OpenMP 5.1 */
 	TOOL_BARRIER_EXPLICIT = 3,
 	TOOL_BARRIER_IMPLEMENTATION = 4,
+	TOOL_TASKWAIT = 5,
+	TOOL_TASKGROUP = 6,
 	TOOL_BARRIER_WORKSHARE = 8,
 	TOOL_BARRIER_JOIN = 9,
 };
 
-#define TOOL_MUTEX_CRITICAL    5
-#define TOOL_TASK_INITIAL_FLAG 1
+#define TOOL_MUTEX_CRITICAL     5
+#define TOOL_TASK_INITIAL_FLAG  1
+#define TOOL_TASK_EXPLICIT_FLAG 4
+
+enum tool_task_status { TOOL_TASK_COMPLETE = 1, TOOL_TASK_CANCEL = 3, TOOL_TASK_DETACH = 4 };
 
 typedef void tool_function(void);
 typedef tool_function *tool_lookup(const char *name);
@@ -54,12 +62,21 @@ struct ompt_start_tool_result {
 	4 /* regions of a thread inside each other; those inside of more are not seen \
 	   */
 
+/* Tasks of a thread inside each other; those inside of more count as the time of the last one. */
+#define MAX_TASKS 32
+
+struct running_task {
+	union tool_data *data;
+	struct omp_task task;
+};
+
 static __thread struct nested {
 	struct omp_team teams[MAX_NESTED];
 	uintptr_t calls[MAX_NESTED]; /* where they were forked */
 	struct omp_part parts[MAX_NESTED];
-	struct omp_wait wait;
-	unsigned nr_teams, nr_parts;
+	struct omp_wait waits[MAX_TASKS + 1]; /* of the implicit task, and in each explicit one */
+	struct running_task tasks[MAX_TASKS];
+	unsigned nr_teams, nr_parts, nr_tasks;
 } nested __attribute__((tls_model("initial-exec")));
 
 /* --- regions ---------------------------------------------------------------------------------- */
@@ -129,6 +146,40 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
 	omp_part_begin(task->ptr, parallel->ptr, OWN_FRAME);
 }
 
+/* --- explicit tasks --------------------------------------------------------------------------- */
+
+/* The data of an explicit task is the team that it was made in; the lowest bit tells it apart. */
+static void task_create(union tool_data *from, const void *frame, union tool_data *task, int flags,
+                        int has_dependences, const void *call)
+{
+	(void)from;
+	(void)frame;
+	(void)has_dependences;
+	(void)call;
+	if (flags & TOOL_TASK_EXPLICIT_FLAG)
+		task->value = (uintptr_t)(omp_part ? omp_part->team : NULL) | 1;
+}
+
+static bool is_running(const union tool_data *task)
+{
+	return nested.nr_tasks && nested.tasks[nested.nr_tasks - 1].data == task;
+}
+
+static void task_schedule(union tool_data *prior, int status, union tool_data *next)
+{
+	bool ends = status == TOOL_TASK_COMPLETE || status == TOOL_TASK_CANCEL ||
+	            status == TOOL_TASK_DETACH;
+	struct running_task *running;
+
+	if (ends && is_running(prior))
+		omp_task_end(&nested.tasks[--nested.nr_tasks].task);
+	if (!next || !(next->value & 1) || is_running(next) || nested.nr_tasks == MAX_TASKS)
+		return;
+	running = &nested.tasks[nested.nr_tasks++];
+	running->data = next;
+	omp_task_begin(&running->task, (struct omp_team *)(uintptr_t)(next->value & ~UINT64_C(1)));
+}
+
 /* --- waits ------------------------------------------------------------------------------------ */
 
 /* The join of a team has no call for workers, and for who forked the call that forked. */
@@ -138,10 +189,32 @@ static bool is_join(int kind, const struct omp_part *part, const void *call)
 	       (kind == TOOL_BARRIER_IMPLICIT && (!call || call == part->team->data));
 }
 
-static bool is_barrier(int kind)
+static bool is_wait(int kind)
 {
-	return (kind >= TOOL_BARRIER && kind <= TOOL_BARRIER_IMPLEMENTATION) ||
+	return kind == TOOL_TASKWAIT ||
+	       (kind >= TOOL_BARRIER && kind <= TOOL_BARRIER_IMPLEMENTATION) ||
 	       kind == TOOL_BARRIER_WORKSHARE;
+}
+
+static void note_wait(int endpoint, struct omp_part *part)
+{
+	struct omp_wait *wait = &nested.waits[nested.nr_tasks];
+
+	if (endpoint == TOOL_BEGIN)
+		omp_wait_begin(wait, OMP_BARRIER, OWN_FRAME);
+	else if (wait->since)
+		omp_wait_end(wait, part);
+}
+
+/* A task group is a region from its begin on, and waits at its end alone. */
+static void sync_region_wait(int kind, int endpoint, union tool_data *parallel,
+                             union tool_data *task, const void *call)
+{
+	(void)parallel;
+	(void)task;
+	(void)call;
+	if (kind == TOOL_TASKGROUP && omp_part)
+		note_wait(endpoint, omp_part);
 }
 
 static void sync_region(int kind, int endpoint, union tool_data *parallel, union tool_data *task,
@@ -150,15 +223,13 @@ static void sync_region(int kind, int endpoint, union tool_data *parallel, union
 	struct omp_part *part = omp_part;
 
 	(void)parallel;
-	if (!part || !task || task->ptr != part)
+	if (!part || !task || (task->ptr != part && kind != TOOL_TASKWAIT))
 		return;
 	if (is_join(kind, part, call)) {
 		if (endpoint == TOOL_BEGIN)
 			end_part(task);
-	} else if (is_barrier(kind) && endpoint == TOOL_BEGIN) {
-		omp_wait_begin(&nested.wait, OMP_BARRIER, OWN_FRAME);
-	} else if (is_barrier(kind) && nested.wait.since) {
-		omp_wait_end(&nested.wait, part);
+	} else if (is_wait(kind)) {
+		note_wait(endpoint, part);
 	}
 }
 
@@ -170,15 +241,15 @@ static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint
 	(void)wait;
 	(void)call;
 	if (kind == TOOL_MUTEX_CRITICAL && omp_part)
-		omp_wait_begin(&nested.wait, OMP_CRITICAL, OWN_FRAME);
+		omp_wait_begin(&nested.waits[nested.nr_tasks], OMP_CRITICAL, OWN_FRAME);
 }
 
 static void mutex_acquired(int kind, uint64_t wait, const void *call)
 {
 	(void)wait;
 	(void)call;
-	if (kind == TOOL_MUTEX_CRITICAL && omp_part && nested.wait.since)
-		omp_wait_end(&nested.wait, omp_part);
+	if (kind == TOOL_MUTEX_CRITICAL && omp_part && nested.waits[nested.nr_tasks].since)
+		omp_wait_end(&nested.waits[nested.nr_tasks], omp_part);
 }
 
 /* --- the start -------------------------------------------------------------------------------- */
@@ -192,6 +263,9 @@ static int initialize(tool_lookup *lookup, int device, union tool_data *data)
 		{TOOL_PARALLEL_BEGIN, (tool_function *)parallel_begin},
 		{TOOL_PARALLEL_END, (tool_function *)parallel_end},
 		{TOOL_IMPLICIT_TASK, (tool_function *)implicit_task},
+		{TOOL_TASK_CREATE, (tool_function *)task_create},
+		{TOOL_TASK_SCHEDULE, (tool_function *)task_schedule},
+		{TOOL_SYNC_REGION_WAIT, (tool_function *)sync_region_wait},
 		{TOOL_SYNC_REGION, (tool_function *)sync_region},
 		{TOOL_MUTEX_ACQUIRE, (tool_function *)mutex_acquire},
 		{TOOL_MUTEX_ACQUIRED, (tool_function *)mutex_acquired},

@@ -30,6 +30,30 @@ E
 [ "$(LD_PRELOAD=$(dirname "$ADAPTRACE")/libadaptrace-mpi.so timeout 60 ./loads_two ./lib1.so ./lib2.so 20)" = 120 ] ||
 	fail "preloaded alone"
 
+# All that OpenMP has runs as it does alone. Tasks that a thread executes while it waits are work.
+tasks() { # COMPILER
+	"$1" -O1 -g -fopenmp -o tasks "$here/../openmp/tasks.c" || fail "tasks.c with $1"
+	export OMP_CANCELLATION=true OMP_MAX_ACTIVE_LEVELS=2
+	alone=$(timeout 60 ./tasks 10) || fail "tasks of $1 alone"
+	for what in regions threads; do
+		[ "$(recorded -m 4M --openmp=$what -g none -F 100 timeout 60 ./tasks 10 2>said)" = "$alone" ] ||
+			fail "tasks of $1, $what"
+		! grep -q 'were lost' said || fail "$1, $what: $(cat said)"
+	done
+	OMP_NUM_THREADS=1 recorded -m 4M --openmp -g none -F 100 ./tasks 5 10 >/dev/null
+	"$ADAPTRACE" report --openmp --json >report || fail "report of tasks"
+	check <<'E'
+import json
+for r in json.load(open('report'))['regions']:
+    assert r['count'] == 5 and r['work_ns'] >= 100e6, r
+    # 100 ms of tasks are work: no wait has them.
+    assert r['work_ns'] + r['barrier_wait_ns'] + r['idle_ns'] <= r['time_ns'] + 100, r
+E
+}
+tasks gcc
+command -v clang >/dev/null && echo 'int main(void) { return 0; }' | clang -fopenmp -x c - -o none 2>/dev/null &&
+	tasks clang
+
 command -v gfortran >/dev/null || skip "no gfortran: the rest passed"
 gfortran -O2 -g -fopenmp -o fortran "$here/../openmp/regions.f90" || fail "Fortran"
 [ "$(recorded -m 4M --openmp -F 100 ./fortran)" = 60 ] || fail "Fortran, recorded"

@@ -158,6 +158,56 @@ static void test_nested(void **state)
 	assert_true(row_at(0)->ticks >= row_at(1)->ticks);
 }
 
+static void spend(uint64_t ticks)
+{
+	uint64_t until = process_ticks() + ticks;
+
+	while (process_ticks() < until)
+		;
+}
+
+static void run_task(struct omp_team *team, uint64_t ticks)
+{
+	struct omp_task task;
+
+	omp_task_begin(&task, team);
+	spend(ticks);
+	omp_task_end(&task);
+}
+
+/* Tasks are work, also while their thread waits, and after its own work has ended. */
+static void test_tasks(void **state)
+{
+	struct omp_wait wait, inner;
+	struct omp_task around;
+	struct omp_team team;
+	struct omp_part part;
+
+	(void)state;
+	assert_true(begin(&team, 0));
+	omp_part_begin(&part, &team, (uintptr_t)__builtin_frame_address(0));
+	omp_wait_begin(&wait, OMP_BARRIER, (uintptr_t)__builtin_frame_address(0));
+	run_task(&team, 400000);
+	omp_task_begin(&around, &team);
+	spend(200000);
+	omp_wait_begin(&inner, OMP_BARRIER, (uintptr_t)__builtin_frame_address(0));
+	run_task(&team, 400000);
+	omp_wait_end(&inner, &part);
+	omp_task_end(&around);
+	omp_wait_end(&wait, &part);
+	assert_null(omp_waiting);
+	run_task(&team, 1000);
+	assert_int_equal(team.late, 0);
+	omp_part_end(&part);
+	run_task(&team, 300000);
+	assert_true(team.late >= 300000);
+	omp_team_end(&team);
+	assert_true(row_at(0)->work >= 1301000);
+	/* What is neither is what the test itself does between, and may lose its CPU. */
+	assert_int_equal(row_at(0)->barrier, part.waits[OMP_BARRIER]);
+	assert_true(row_at(0)->work + row_at(0)->barrier + row_at(0)->idle <= row_at(0)->ticks);
+}
+
 /* A region that finds no number is not recorded, and counted. */
 static void test_too_many(void **state)
 {
@@ -231,8 +281,8 @@ static void test_calls_of_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_alone),    TEST(test_many_threads),     TEST(test_nested),
-		TEST(test_too_many), TEST(test_calls_of_threads),
+		TEST(test_alone), TEST(test_many_threads), TEST(test_nested),
+		TEST(test_tasks), TEST(test_too_many),     TEST(test_calls_of_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
