@@ -152,7 +152,10 @@ static void new_folder_fini(struct new_folder *folder)
 	*folder = (struct new_folder){.place.folder = -1, .fd = -1};
 }
 
-/* By its descriptor; without /proc by its name, which only who can write to the parent can move. */
+/*
+ * The name leads through the descriptor. Without /proc it is one that only somebody who may write
+ * to the parent can move.
+ */
 static int name_temporary(struct new_folder *folder, const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* So that a typo always ranks before letters left out. */
+/* These let a typo always rank before letters left out. */
 #define DISTANCE_PREFIX      50
 #define DISTANCE_SUBSEQUENCE 100
 #define SHORTEST_PREFIX      2

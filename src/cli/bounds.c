@@ -179,7 +179,7 @@ static ssize_t write_bounded(void *cookie, const char *data, size_t size)
 	return write_all(output->fd, data, size) ? 0 : (ssize_t)size;
 }
 
-/* For ftello(): it only goes forward. */
+/* Serves ftello(); the place only goes forward. */
 static int tell_place(void *cookie, off64_t *offset, int whence)
 {
 	const struct bounds_output *output = cookie;

@@ -31,7 +31,7 @@ static bool is_small(void)
 	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < STACK_SIZE;
 }
 
-/* With memory below that must not be touched, as the kernel's have it. */
+/* Makes a stack with a guard below it, as the kernel's have. */
 static void *stack_new(void)
 {
 	void *stack = mmap(NULL, STACK_SIZE + GUARD_SIZE, PROT_READ | PROT_WRITE,

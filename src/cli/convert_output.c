@@ -19,7 +19,7 @@
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Beside the trace: x.atr becomes x.folded, or x-otf2. */
+/* Returns a name beside the trace: x.atr becomes x.folded, or x-otf2. */
 static char *default_name(const struct convert_output *output)
 {
 	size_t size = strlen(output->from);
@@ -246,7 +246,7 @@ static int to_named_folder(struct writing *writing, struct conversion *conversio
 	return new_folder_close(&folder, finished(conversion, err));
 }
 
-/* Not a link to one. */
+/* Tells whether the path is a folder, and not a link to one. */
 static bool is_own_folder(const char *path)
 {
 	struct stat now;

@@ -17,7 +17,10 @@ struct expected_size {
 	bool told;
 };
 
-/* From the share of the work that is done: what the file will take if it is large; once, then 0. */
+/*
+ * Returns the size that the file will have, by the share of the work that is done, once if it is
+ * large; else 0.
+ */
 uint64_t expected_size(struct expected_size *expected, double share);
 
 #endif

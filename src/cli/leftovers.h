@@ -15,13 +15,13 @@ struct json_writer;
  */
 char *leftovers_choose(enum shm_image_holder holder, int *err);
 
-/* For a recorder of this trace: the leftovers of other traces in its folder. */
+/* Tells a recorder of this trace the leftovers of other traces in its folder. */
 void leftovers_say_beside(const char *trace_path);
 
-/* For a reader that found this trace: its own leftover. */
+/* Tells a reader that found this trace its leftover. */
 void leftovers_say_own(const char *trace_path);
 
-/* For a reader that did not find it: its own recorder, dead or alive, else leftovers beside it. */
+/* Tells a reader that did not find it its recorder, dead or alive, else leftovers beside it. */
 void leftovers_say_missing(const char *trace_path);
 
 /* All of them, with the commands that recover or remove them. Nothing is put where there is none.

@@ -57,7 +57,7 @@ void selection_options_fini(struct selection_options *options)
 
 /* --- when ------------------------------------------------------------------------------------- */
 
-/* In ns, of what is behind a number: as reports write it, or as people do. < 0: none of these. */
+/* Returns the ns of a unit, as reports or people write it. < 0: there is no such unit. */
 static double unit_of_time(const char **at, double length)
 {
 	const struct {

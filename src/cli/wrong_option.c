@@ -50,7 +50,7 @@ static const struct argp_option *inner_options(const struct argp_state *state)
 	return children && children->argp ? children->argp->options : none;
 }
 
-/* With the hyphens before them. */
+/* Offers the names of options, which are suggested with their hyphens. */
 static void suggest_names(struct suggest *suggest, const struct argp_option *o)
 {
 	for (; !is_end(o); o++)
@@ -135,7 +135,7 @@ static void tell_word(const struct argp_state *state, int at, const char *comman
 		tell_name(state, word, command);
 }
 
-/* With letters left behind the wrong one, its word is still the next. */
+/* While letters follow the wrong one, its word is still the next. */
 void wrong_option_tell(const struct argp_state *state, const char *command)
 {
 	tell_word(state, state->next - 1, command);

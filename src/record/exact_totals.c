@@ -10,7 +10,7 @@ static uint64_t told_by_tasks(const struct session *s)
 	return sum / s->tasks.scale;
 }
 
-/* By task, together. Who found no room for his record is missing in what is told. */
+/* Adds up the totals of tasks. A task whose record found no room is missing in told_by_tasks(). */
 static uint64_t counted_by_task(const struct session *s)
 {
 	if (s->tasks.by_switches)

@@ -7,8 +7,8 @@
 #define EVENT 0   /* that it is of */
 #define SHARE 0.3 /* of a half: of the memory that is not the calls' */
 /*
- * Who wants to see what led to an event learns of it later: the look at the recording, the copy.
- * So much longer a half lasts than was asked for.
+ * A half lasts so much longer than was asked for: somebody who wants to see what led to an event
+ * learns of it later, and the copy takes a while.
  */
 #define LATE_NS ((uint64_t)500000000)
 /* A usual sample takes so many bytes, with its call path. */

@@ -37,7 +37,7 @@ void pace_note_fill(struct pace *pace, double share, uint64_t now)
 
 uint64_t pace_next(uint64_t interval, uint64_t period, uint64_t now)
 {
-	/* Not at once: there would be nothing to see. */
+	/* The first wake-up has to wait until there is something to see. */
 	uint64_t soonest = now + interval / 10, next = soonest - soonest % interval + interval;
 	const struct grid grid = {.base = period};
 

@@ -1,5 +1,5 @@
 /*
- * What a recording costs the program.
+ * The cost of a recording for the program.
  *
  * A program whose CPUs do not depend on each other loses what each CPU loses. If its CPUs wait for
  * each other, as at barriers, all of them lose whenever one is interrupted. Interruptions at

@@ -286,7 +286,7 @@ void session_start_late(struct session *session);
  * started; -ENOMEM.
  */
 int session_reset(struct session *session);
-/* At the end, where sampling did not start: the recording has no length, and nobody in it. */
+/* Ends a recording whose sampling did not start: it has no length and no tasks. */
 void session_note_early_end(struct session *session);
 
 /* --- while it runs ---------------------------------------------------------------------------- */

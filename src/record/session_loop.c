@@ -160,7 +160,7 @@ static void look_at_cost(struct session *s)
 		session_slow_down(s);
 }
 
-/* At more than these in a tick they would cost the program 1 % of its time. */
+/* More switches than these in a tick would cost the program 1 % of its time. */
 static void look_at_switches(struct session *s)
 {
 	uint64_t nr = s->tasks.nr_switches;

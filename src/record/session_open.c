@@ -164,7 +164,7 @@ int session_open_sampler(struct session *s, const pid_t *tasks, size_t nr_tasks)
 	return -errno;
 }
 
-/* Behind the events. A call lasts long enough to be told by units of 8 ns. */
+/* Calls are behind the events. They last so long that units of 8 ns tell their times. */
 static void configure_calls(struct session *s, struct hmb_config *buffer)
 {
 	const struct record_config *config = s->config;

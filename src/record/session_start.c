@@ -158,7 +158,7 @@ int session_reset(struct session *s)
 
 /* --- the start -------------------------------------------------------------------------------- */
 
-/* For files of programs, and the trace: no run is to end without. */
+/* Keeps some descriptors free for files of programs and for the trace. */
 static int leave_descriptors(void)
 {
 	int fds[SPARE_FILES], nr = 0, err = 0;

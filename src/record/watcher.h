@@ -1,5 +1,5 @@
 /*
- * What a recording reports to the program that runs it. The recorder prints nothing: it gives the
+ * A recording reports to the program that runs it here. The recorder prints nothing: it gives the
  * topic and the numbers, and the watcher has the words. All functions are called by the thread that
  * called session_run().
  */

@@ -310,7 +310,7 @@ static int survey_bins(struct survey *survey)
 	return got;
 }
 
-/* From how many threads in a bin, on average, regrouping is less work than reading them over. */
+/* With so many threads in a bin, on average, regrouping is less work than reading bins again. */
 #define MANY_THREADS 4
 
 /* Replaces the positions by those of the regrouped bins, which have one thread each. */

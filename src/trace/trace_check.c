@@ -161,7 +161,7 @@ static const char *check_kinds(const struct trace *trace)
 	return trace_kind(trace, 0)->unit == TRACE_CALLS ? "its events make no sense" : NULL;
 }
 
-/* For sections that a trace may lack. */
+/* Holds for a section that the trace lacks, or that can be read. */
 #define MISSING_OR_READABLE(section, type) \
 	(!trace->sections[section].found || READABLE(section, type))
 

@@ -161,7 +161,7 @@ static const struct call_graph {
 	{"none", TRACE_STACKS_NONE},   {"no", TRACE_STACKS_NONE}, {0},
 };
 
-/* By the word up to a comma; NULL: it is none. */
+/* Finds a way of recording callers by the word up to a comma; NULL: there is none. */
 static const struct call_graph *find_call_graph(const char *word)
 {
 	const struct call_graph *graph = call_graphs;
@@ -201,7 +201,7 @@ static void parse_call_graph(struct record_config *config, const char *arg)
 	config->stack.fixed = true;
 }
 
-/* Behind it may stand its unit. */
+/* Its unit may follow the number. */
 static double parse_number(const char *arg, const char *unit, double least, double most,
                            const char *what, const char *way_out)
 {
@@ -250,7 +250,7 @@ static enum trace_policy parse_policy(const char *arg)
 	wrong("no such policy:", arg, "try time, all, class, depth or duration");
 }
 
-/* In ns, of seconds. */
+/* Converts seconds to ns. */
 static uint64_t parse_time(const char *arg, const char *what, const char *way_out)
 {
 	return (uint64_t)(parse_number(arg, "", 0.001, 1e9, what, way_out) * 1e9);
@@ -262,7 +262,7 @@ static _Noreturn void wrong_history(const char *arg)
 	      "--history takes a time from 0.1s to 24h, and at will a rate in Hz: 10s@1000");
 }
 
-/* In ns, of "10s", "500ms", "2m" or a number of seconds, up to what follows. */
+/* Returns the ns of "10s", "500ms", "2m" or a number of seconds; *end: what follows. */
 static uint64_t parse_span(const char *arg, const char **end)
 {
 	static const struct {
@@ -331,7 +331,7 @@ static void parse_processes(struct record_config *config, const char *arg)
 	}
 }
 
-/* In tenths of a per cent, as the trace tells of it. */
+/* Rounds to tenths of a per cent, which is what the trace has. */
 static double parse_overhead(const char *arg)
 {
 	const char *way_out = "--max-overhead takes a percentage, 0.1 at least, or 0 for no limit";

@@ -212,7 +212,7 @@ static int settle_output(struct record_config *config)
 		say("cannot write to '%s': %s", pattern ? pattern : "", why);
 		return -EINVAL;
 	}
-	/* At once, not after hours of recording. */
+	/* The place is checked now, and not after hours of recording. */
 	err = new_file_settle(config->output, config->settled, sizeof(config->settled));
 	if (err)
 		say_no_place(config->output, err);
@@ -221,7 +221,7 @@ static int settle_output(struct record_config *config)
 	return err;
 }
 
-/* Without it the kernel's answers would be taken for what they are not. */
+/* Refuses to record without /proc: the kernel's answers would be misunderstood. */
 static int settle_proc(void)
 {
 	const struct advice advice = machine_advise_proc();

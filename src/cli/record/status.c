@@ -51,7 +51,7 @@ static bool terminal_taken(void)
 	return !tcgetattr(STDERR_FILENO, &settings) && !(settings.c_lflag & ICANON);
 }
 
-/* Not from the background, where it would be in the way, or stop us (stty tostop). */
+/* A recorder in the background writes none: it would be in the way, or stop us (stty tostop). */
 static bool wanted(struct record_status *s)
 {
 	pid_t foreground;

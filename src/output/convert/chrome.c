@@ -243,7 +243,7 @@ static void put_name(struct chrome *chrome, uint32_t thread, const char *what, c
 	json_end(json);
 }
 
-/* With the first of its threads that there is. */
+/* Names a process with the first of its threads. */
 static void put_process_name(struct chrome *chrome, uint32_t thread)
 {
 	const struct trace_thread *entry = trace_thread(chrome->trace, thread);

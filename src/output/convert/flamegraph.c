@@ -85,7 +85,7 @@ static int add_large(struct flame *flame, const struct path_node *nodes, const u
 	return err;
 }
 
-/* Until no more are left than are drawn. */
+/* Drops the smallest boxes until no more are left than are drawn. */
 static int drop_small(struct flame *flame)
 {
 	int err = 0;

@@ -157,7 +157,7 @@ static int store_samples(struct spool *spool, uint32_t event)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* In the file there is room for more behind the samples. */
+/* The index of calls uses the room in the file behind the samples. */
 static int find_calls(struct spool *spool)
 {
 	const struct spool_thread *last = &spool->threads[spool->nr_threads - 1];

@@ -74,7 +74,7 @@ static void cut_part(char *plain)
 	*dot = '.';
 }
 
-/* In small letters, without the PMU and without the sides that are counted. */
+/* Writes a name in small letters, without the PMU and the sides that are counted. */
 static void plain_name(char plain[COUNTER_NAME_SIZE], const char *name)
 {
 	const char *pmu = strstr(name, "::"), *sides;

@@ -130,7 +130,7 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 		         name, period);
 }
 
-/* By record --delay. */
+/* Tells whether the program ended before record --delay let sampling begin. */
 static bool never_began(const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);

@@ -27,7 +27,7 @@ void warning_of_silence(char text[WARNING_SIZE], const char *name, const struct 
 void warning_of_lost_calls(char text[WARNING_SIZE], uint64_t lost);
 /* Writes the warning that the kernel stopped observing `nr` processes, and why. */
 void warning_of_unobserved(char text[WARNING_SIZE], uint64_t nr);
-/* For what shows callers: that none were recorded, and how to get them. */
+/* Warns a view of callers that none were recorded, and tells how to get them. */
 void warnings_of_callers(const struct trace *trace, warning_fn *fn, void *arg);
 /* The warnings about one event's samples. */
 void warnings_of_profile(const struct profile *profile, warning_fn *fn, void *arg);

@@ -102,7 +102,7 @@ static void put_memory(struct json_writer *json, const struct trace_run *run)
 	json_end(json);
 }
 
-/* By reason; null where that is not known. */
+/* Puts the numbers of cut stacks by reason, or null where they are unknown. */
 static void put_cut_stacks(struct json_writer *json, const struct trace_run *run)
 {
 	if (!run->built_stacks) {

@@ -116,7 +116,7 @@ static void put_context(const struct annotation_text *out, const struct file_tex
 	}
 }
 
-/* From the line behind the last one shown to the last one before the next. */
+/* Puts the lines between the last one shown and the next one. */
 static void put_between(const struct annotation_text *out, const struct file_text *file,
                         uint32_t last, uint32_t next)
 {

@@ -24,7 +24,7 @@ static bool is_last(const struct report_columns *columns, unsigned k)
 	return k + 1 == columns->options->query.nr_keys;
 }
 
-/* Without a terminal: what pushes nothing aside stays as it is. NULL: so does this one. */
+/* Without a terminal, a name that pushes nothing aside stays as it is. NULL: this one does. */
 static char *shorter(const struct report_columns *columns, unsigned k, const char *text)
 {
 	char *name = NULL;
@@ -48,7 +48,7 @@ void report_columns_note(struct report_columns *columns, unsigned k, const char 
 	free(name);
 }
 
-/* Beside a function's name its module matters least. */
+/* Finds the column of modules: they matter least beside a function's name. */
 static unsigned *module_column(struct report_columns *columns)
 {
 	const struct report_options *options = columns->options;
@@ -145,7 +145,7 @@ unsigned report_counters_width(const struct counter_columns *columns)
 	return width;
 }
 
-/* At the right of its column. */
+/* Puts a text at the right of its column. */
 static void put_right(FILE *to, const char *text, unsigned width)
 {
 	unsigned used = text_put(NULL, text, 0);

@@ -70,7 +70,7 @@ void table_number(struct table *table, uint64_t value);
 void table_known(struct table *table, bool known, uint64_t value);
 void table_int(struct table *table, int64_t value);
 void table_real(struct table *table, double value);
-/* In JSON a whole number, unless the table keeps fractions. */
+/* JSON gets a whole number, unless the table keeps fractions. */
 void table_amount(struct table *table, double value);
 void table_share(struct table *table, uint64_t part, uint64_t whole);
 void table_error(struct table *table, double error, uint64_t whole);
@@ -81,7 +81,7 @@ void table_none(struct table *table);
 /* Steps over a column that the caller prints itself. Returns whether it is in the output. */
 bool table_skip(struct table *table);
 
-/* In JSON the cells between these two are members of an object. Text does not show it. */
+/* Cells between these two are members of an object in JSON. Text does not show it. */
 void table_group(struct table *table, const char *key);
 void table_group_end(struct table *table);
 

@@ -1,6 +1,6 @@
 /*
- * What adaptrace top shows of a recording: functions, or threads, of the last second, beside the
- * whole run and the last minute. It is computed by the profiles of reports, tick by tick, from
+ * The model of adaptrace top: functions, or threads, of the last second, beside the whole run and
+ * the last minute. It is computed by the profiles of reports, tick by tick, from
  * samples that have arrived since the tick before.
  */
 #ifndef OUTPUT_SCREEN_TOP_MODEL_H

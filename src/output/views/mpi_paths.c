@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Behind its other name, by which a call goes past all tools, ours included. */
+/* Skips the P of PMPI_, the name by which a program calls MPI past all tools, ours included. */
 static const char *first_name(const char *name)
 {
 	return name + (*name == 'P' || *name == 'p');
@@ -19,7 +19,7 @@ static bool is_mpi_library(const char *path)
 	return !strncmp(file, "lib", 3) && strstr(file, "mpi");
 }
 
-/* For Fortran it has names of small letters, as has much that is not MPI's. */
+/* MPI's names for Fortran have small letters, but so have names that are not MPI's. */
 static bool is_mpi(const char *name, const char *module)
 {
 	name = first_name(name);

@@ -161,7 +161,7 @@ static void for_each_below(const char *path,
 		closedir(dir);
 }
 
-/* With the empty ones that a target made in it; refused while a process is in any of them. */
+/* Removes a cgroup with the empty ones in it; the kernel refuses while one has a process. */
 static void remove_tree(const char *path, unsigned depth, void *arg)
 {
 	for_each_below(path, remove_tree, depth, arg);

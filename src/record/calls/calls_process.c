@@ -303,7 +303,7 @@ static bool define_parallel(struct calls_process *process, uint64_t *record, siz
 	return true;
 }
 
-/* No members are expected any more. */
+/* Forgets a communicator whose members have all come, or will not come. */
 static void forget_coming(struct calls_process *process)
 {
 	free(process->coming.members);

@@ -12,7 +12,7 @@
 #define NS      1000000000ULL
 #define EXITING 4 /* PF_EXITING of the kernel, in the flags of /proc/PID/stat: it is dying */
 
-/* In full, where /proc has it in ticks; that of children is there alone. */
+/* Reads the CPU time in ns; /proc has it in ticks, and alone has that of children. */
 static uint64_t process_ns(pid_t pid, uint64_t otherwise)
 {
 	clockid_t clock;
@@ -21,7 +21,7 @@ static uint64_t process_ns(pid_t pid, uint64_t otherwise)
 	return time ? time : otherwise;
 }
 
-/* From the time since the machine was started, sleep included. */
+/* Converts a time since the start of the machine that includes sleep. */
 static uint64_t on_records_clock(uint64_t boot_ns)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC), asleep = clock_ns(CLOCK_BOOTTIME) - now;

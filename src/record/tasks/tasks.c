@@ -45,7 +45,7 @@ static struct task *find_task(struct tasks *tasks, pid_t tid)
 	return task;
 }
 
-/* With its parent's mappings, or none. */
+/* Adds a process with its parent's mappings, or none. */
 static struct process *add_process(struct tasks *tasks, pid_t pid, const struct process *parent)
 {
 	struct process *process = calloc(1, sizeof(*process));
@@ -149,7 +149,8 @@ static void unlist_ended(struct tasks *tasks, struct task *task)
 	task->ended = task->gone = 0;
 }
 
-/* At once: its number belongs to another one now. Where it has not ended, that was lost. */
+/* Removes a task at once: its number is another one's. If it has not ended, that record was lost.
+ */
 static void replace_task(struct tasks *tasks, struct task *task)
 {
 	uint64_t time = task->gone ? task->gone : task->ended ? task->ended : tasks->now;

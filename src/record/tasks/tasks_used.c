@@ -26,7 +26,7 @@ uint64_t tasks_unpaused(const struct tasks *tasks, uint64_t time)
 	return time - tasks->paused_before - (tasks->resumed - tasks->paused);
 }
 
-/* Until now, as the records of switches tell. */
+/* Returns how long a task ran until a time, by the records of switches. */
 static uint64_t ran_until(const struct tasks *tasks, const struct task_usage *usage, uint64_t time)
 {
 	uint64_t until = tasks_unpaused(tasks, time);

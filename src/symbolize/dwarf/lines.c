@@ -64,7 +64,7 @@ static bool is_offset_from(const struct lines *lines, size_t i, uint64_t addr)
 	       (i == lines->n || lines->offsets[i] >= addr);
 }
 
-/* From addresses to offsets; false: all of them are below. */
+/* Converts addresses to offsets; false: all of them are below. */
 static bool to_offsets(const struct lines *lines, uint64_t *lo, uint64_t *hi)
 {
 	if (*hi <= lines->base)

@@ -13,7 +13,7 @@
  * file that they are from. What is damaged is left out. 0 or -ENOMEM.
  */
 
-/* From .symtab, or .dynsym where there is none. */
+/* Adds the symbols of .symtab, or of .dynsym where there is none. */
 int elf_symbols_add(struct symbol_table *table, Elf *elf, uint64_t area);
 
 /* The stubs that call functions of other modules, on x86-64. */

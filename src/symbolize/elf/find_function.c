@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* From an address of the program to the place in its file. */
+/* Converts an address of the program to the place in its file. */
 static int to_offset(const struct module *module, uint64_t vaddr, uint64_t *offset)
 {
 	for (unsigned i = 0; i < module->nr_segments; i++) {
@@ -48,7 +48,7 @@ static int search_area(const struct module *module, Elf *elf, const char *name, 
 	return err;
 }
 
-/* In each of the areas that it has code in. */
+/* Searches each of the areas that the file has code in. */
 static int search_elf(const struct module *module, Elf *elf, const char *name, uint64_t *offset,
                       void (*fn)(void *arg, const char *name), void *arg)
 {
@@ -77,7 +77,7 @@ static struct module *add_module(struct module_table *modules, const char *path)
 	return module_table_file(modules, &file);
 }
 
-/* In the file, else in what was taken out of it. */
+/* Searches the file, and then what was taken out of it. */
 static int search_image(const struct module *module, const struct elf_image *image,
                         const char *name, uint64_t *offset, void (*fn)(void *arg, const char *name),
                         void *arg)

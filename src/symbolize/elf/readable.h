@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-/* In text; a name that is too long is cut. */
+/* Writes the readable name. One that is too long is cut. */
 void name_readable(const char *name, char text[DEMANGLED_MAX]);
 
 /* The same in a file that holds code of these languages, a set as language_names.h has them. */

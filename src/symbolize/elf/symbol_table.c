@@ -39,7 +39,7 @@ static int name_compare(const char *a, const char *b)
 	               ?: strncmp(b, a, COMPARED);
 }
 
-/* By address; where that is the same the best comes last, on top of the others. */
+/* Orders by address. Of equal ones the best comes last, on top of the others. */
 static int symbol_compare(const void *x, const void *y)
 {
 	const struct table_symbol *a = x, *b = y;

@@ -43,8 +43,8 @@ int files_aside_code(struct files_aside *aside, struct module_code *code, const 
                      const struct build_id *id, int64_t before, uint64_t lo, uint64_t hi);
 
 /*
- * As target_file_open() of a path alone, but the descriptor is of a copy. Also -EFBIG: it has more
- * than max bytes, -ETIMEDOUT.
+ * Does what target_file_open() does with a path, but the descriptor is of a copy. Also -EFBIG: it
+ * has more than max bytes, and -ETIMEDOUT.
  */
 int files_aside_copy(struct files_aside *aside, const char *path, size_t max, struct stat *st);
 

@@ -7,7 +7,7 @@
 
 #include "symbolize/modules/module.h"
 
-/* No function is larger; of one that claims to be the beginning is read. */
+/* No function is larger. Of one that claims to be, the beginning is read. */
 #define MODULE_CODE_MAX (1u << 20)
 
 struct module_code {

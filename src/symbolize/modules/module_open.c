@@ -141,7 +141,7 @@ int module_find_file(struct module_table *table, struct mapped_file *found,
 	                    : mapped_file_open(found, said, seen);
 }
 
-/* By the latest process that mapped it. */
+/* Opens a file by the latest process that mapped it. */
 static int find_again(struct module_table *table, struct mapped_file *found,
                       const struct entry *entry)
 {

@@ -69,7 +69,7 @@ static bool is_part(struct module_table *modules, const struct space *space, uin
 bool moved_code_find(struct module_table *modules, const struct space *space, uint64_t start,
                      uint64_t end, struct mapping *part)
 {
-	/* Beside it: memory is often mapped before the code is there, which is told once more. */
+	/* Places beside it count, too: memory is often mapped before its code is reported. */
 	const uint64_t at[] = {start, end - 1, start - 1, end};
 
 	for (unsigned i = 0; i < sizeof(at) / sizeof(at[0]); i++) {

@@ -145,7 +145,7 @@ void tables_restart_threads(struct tables *tables, uint64_t time);
 /* The totals of a command, made at first mention. Never NULL: the last one takes what is refused.
  */
 struct trace_command *tables_command(struct tables *tables, uint32_t comm);
-/* In the order of their mention; NULL: there are no more. */
+/* Returns the commands in the order in which they were mentioned; NULL: there are no more. */
 struct trace_command *tables_command_at(const struct tables *tables, uint32_t index);
 
 /*
@@ -183,7 +183,7 @@ struct trace_call_site *tables_site(const struct tables *tables, uint32_t site);
 struct trace_comm *tables_comm_at(const struct tables *tables, uint32_t comm);
 struct trace_process *tables_process(const struct tables *tables, uint32_t process);
 struct trace_instrument *tables_instrument(const struct tables *tables, uint32_t instrument);
-/* For threads whose pid does not tell their process. False: there is no room. */
+/* Notes the process of a thread whose pid does not tell it. False: there is no room. */
 bool tables_set_owner(struct tables *tables, uint32_t thread, uint32_t process);
 
 /*

@@ -21,8 +21,8 @@ struct name_provider {
 	              void *fn_arg);
 	void *arg;
 	/*
-	 * What is known of source files, each NULL or called once names are known: the first does
-	 * what symbolizer_source_files() does, the second reports any files.
+	 * These report source files once names are known. Each may be NULL. The first does what
+	 * symbolizer_source_files() does, the second reports any files.
 	 */
 	int (*identify)(void *arg, const char *const *paths, size_t n, source_identity_fn *fn,
 	                void *fn_arg);
