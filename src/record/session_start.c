@@ -71,6 +71,8 @@ static int begin(struct session *s)
 {
 	int err;
 
+	if (s->watcher && s->watcher->helper)
+		own_processes_add(&s->sampling.own, s->watcher->helper);
 	count_from_now(s);
 	err = history_begin(s);
 	if (!err)

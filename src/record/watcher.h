@@ -120,6 +120,11 @@ struct session_state {
 
 struct session_watcher {
 	void *arg; /* for the functions */
+	/*
+	 * A process that notice() has forked for NOTICE_TABLES: it is no part of what is recorded.
+	 * 0: none.
+	 */
+	pid_t helper;
 	void (*notice)(void *arg, const struct notice *notice);
 	/* Ten times a second while it records; see session_state_read(). */
 	void (*tick)(void *arg, const struct session *session);

@@ -57,6 +57,7 @@ gcc -O1 -I"$here/../../include" -o steps steps.c || fail "steps.c"
 record --mpi --events-share 5 -m 128K -F "$(rate 4000)" --history 1s@200 -o h.atr \
 	--on 'time(step) > 50*median: snapshot, mark=slow' ./steps 4 2>errors || fail "record: $(cat errors)"
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
+! grep -q "process" errors || fail "the watcher is no process of the command: $(cat errors)"
 [ -s h-1.atr ] || fail "no snapshot: $(cat errors)"
 [ ! -e h-2.atr ] || fail "the condition came true twice"
 cat >history_of.py <<'END'
@@ -95,6 +96,7 @@ for name in "h-1.atr", "h.atr":
     assert abs(weight - h["weight"]) < error, (weight, h, error)
     shown = json.loads(output_of("report", "--json", "--window", "history", name))
     assert (shown["samples"], shown["sampled_weight"]) == (h["stored"], h["weight"]), shown
+assert {c["comm"] for c in i["commands"]} == {"steps"}, i["commands"]
 fired, = i["conditions"]
 first = min(s["time_ns"] for s in samples_of("h-1.atr", "--window", "history"))
 assert fired["value"] > 0.3, fired

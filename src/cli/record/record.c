@@ -9,6 +9,7 @@
 struct record_run {
 	struct record_status status;
 	struct watching watching;
+	struct session_watcher watcher;
 };
 
 static void on_notice(void *arg, const struct notice *notice)
@@ -16,7 +17,7 @@ static void on_notice(void *arg, const struct notice *notice)
 	struct record_run *run = arg;
 
 	if (notice->topic == NOTICE_TABLES)
-		watching_start(&run->watching, run->status.config);
+		run->watcher.helper = watching_start(&run->watching, run->status.config);
 	if (notice->topic == NOTICE_MAY_STOP || notice->topic == NOTICE_NAMED)
 		status_clear(&run->status);
 	else
@@ -33,14 +34,6 @@ int cmd_record(int argc, char **argv)
 {
 	struct record_config config;
 	struct record_run run = {.status = {.config = &config}, .watching = {.pidfd = -1}};
-	const struct session_watcher watcher = {
-		.arg = &run,
-		.notice = on_notice,
-		.tick = status_show,
-		.naming = status_show_file,
-		.impatient = is_impatient,
-		.saved = status_final,
-	};
 	sigset_t pipe, mask;
 	int err;
 
@@ -52,8 +45,16 @@ int cmd_record(int argc, char **argv)
 	if (err)
 		return err;
 	config.mask = mask;
+	run.watcher = (struct session_watcher){
+		.arg = &run,
+		.notice = on_notice,
+		.tick = status_show,
+		.naming = status_show_file,
+		.impatient = is_impatient,
+		.saved = status_final,
+	};
 	stderr_writer_open(&run.status.messages);
-	err = session_run(&config, &watcher);
+	err = session_run(&config, &run.watcher);
 	watching_end(&run.watching);
 	stderr_writer_close(&run.status.messages);
 	return err;

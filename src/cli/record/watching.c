@@ -45,13 +45,13 @@ static _Noreturn void become_watcher(const struct record_config *config, char *t
 	_exit(127);
 }
 
-void watching_start(struct watching *watching, const struct record_config *config)
+pid_t watching_start(struct watching *watching, const struct record_config *config)
 {
 	char *path;
 	pid_t pid;
 
 	if (!config->nr_conditions)
-		return;
+		return 0;
 	path = shm_image_absolute(config->output);
 	pid = path ? fork() : -1;
 	if (!pid)
@@ -61,6 +61,7 @@ void watching_start(struct watching *watching, const struct record_config *confi
 	else
 		watching->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	free(path);
+	return pid > 0 ? pid : 0;
 }
 
 void watching_end(struct watching *watching)

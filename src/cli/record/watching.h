@@ -11,9 +11,9 @@ struct watching {
 /*
  * Starts adaptrace watch on the recording, if there are conditions. Its tables must exist. The
  * process has the recorder's user, but none of its capabilities except that of reading the kernel's
- * symbols, and no descriptor but the first three.
+ * symbols, and no descriptor but the first three. Returns its PID, or 0.
  */
-void watching_start(struct watching *watching, const struct record_config *config);
+pid_t watching_start(struct watching *watching, const struct record_config *config);
 /* Waits until it has written its snapshots, or SIGINT or SIGTERM is pending. */
 void watching_end(struct watching *watching);
 
