@@ -207,6 +207,27 @@ static void the_kernel_is_as_fast_as_the_history_needs(void **state)
 	free(m.all);
 }
 
+/* A copy may be made of the tables before a half is cleared, and of the ledger behind that. */
+static void a_half_that_is_cleared_meanwhile_is_not_told(void **state)
+{
+	struct world *w = *state;
+	struct session *s = &w->session;
+	struct model m = begin(w, 10, BUDGET);
+	struct trace_window history;
+	struct trace *trace;
+
+	while (!m.from[0])
+		take_one(&m);
+	take_one(&m);
+	hmb_clear(s->hmb, s->history.kinds[!s->history.current]);
+	trace = written(w);
+	assert_true(trace_find_history(trace, &history));
+	assert_int_equal(history.from, m.from[1]);
+	assert_false(trace_history_is_full(trace));
+	trace_close(trace);
+	free(m.all);
+}
+
 static void no_history_takes_nothing(void **state)
 {
 	struct world *w = *state;
@@ -225,6 +246,7 @@ int main(void)
 		TEST(the_history_is_what_came_last),
 		TEST(a_small_history_is_shorter),
 		TEST(the_kernel_is_as_fast_as_the_history_needs),
+		TEST(a_half_that_is_cleared_meanwhile_is_not_told),
 		TEST(no_history_takes_nothing),
 	};
 
