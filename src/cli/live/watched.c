@@ -14,8 +14,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAMING_SHARE 4 /* names are looked up for one part in so many of the time */
-#define NAMING_PAUSE ((uint64_t)5000000000) /* ns that names wait at most */
+/*
+ * Names are looked up for one part in so many of the time: of functions that matter, within a pause
+ * of so many ns, and of a few that together are less than 1 / NAMING_MATTERS of what is shown.
+ * Files and the kernel's symbols are read anew each time, which takes far longer than anything else
+ * here.
+ */
+#define NAMING_SHARE     4
+#define NAMING_PAUSE     ((uint64_t)5000000000)
+#define NAMING_FEW_SHARE 1000
+#define NAMING_MATTERS   20
 
 static bool open_live(struct watched *watched, const char *whom)
 {
@@ -105,26 +113,43 @@ const struct trace *watched_trace(const struct watched *watched)
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* Returns whether looking names up took long not long ago. */
-static bool should_wait(const struct watched *watched, uint64_t now)
+static bool should_wait(const struct watched *watched, bool matters, uint64_t now)
 {
-	uint64_t pause = NAMING_SHARE * watched->naming_took;
+	uint64_t pause = NAMING_FEW_SHARE * watched->naming_took;
 
-	return now < watched->named_at + (pause < NAMING_PAUSE ? pause : NAMING_PAUSE);
+	if (matters)
+		pause = NAMING_SHARE * watched->naming_took;
+	if (matters && pause > NAMING_PAUSE)
+		pause = NAMING_PAUSE;
+	return now < watched->named_at + pause;
+}
+
+/* Code whose bounds are known has no name that could be found. */
+static bool is_nameless(const struct frame_names *names, uint32_t number)
+{
+	const struct frame_name *name = &names->names[number];
+
+	return !name->symbol && frame_module(name->frame) &&
+	       trace_find_symbol(names->trace, name->frame) == UINT32_MAX;
+}
+
+/* Returns whether much of what a profile shows has no name yet. */
+static bool matters(const struct profile *profile)
+{
+	uint64_t nameless = 0;
+
+	for (uint32_t i = 0; i < profile->nr_rows; i++)
+		if (profile->rows[i].name < profile->names.nr &&
+		    is_nameless(&profile->names, profile->rows[i].name))
+			nameless += profile->rows[i].self;
+	return nameless > profile->total / NAMING_MATTERS;
 }
 
 static void add_nameless(struct live_naming *naming, const struct frame_names *names)
 {
 	for (uint32_t i = 0; i < names->nr; i++)
-		if (!names->names[i].symbol && frame_module(names->names[i].frame))
+		if (is_nameless(names, i))
 			live_naming_add(naming, names->names[i].frame);
-}
-
-bool watched_name(struct watched *watched, const struct profile *profile, bool patient)
-{
-	if (!watched->live)
-		return false;
-	add_nameless(watched->naming, &profile->names);
-	return watched_look_up(watched, patient);
 }
 
 void watched_add_names(struct watched *watched, const struct profile *profile)
@@ -139,17 +164,32 @@ void watched_add_nameless(struct watched *watched, uint64_t frame)
 		live_naming_add(watched->naming, frame);
 }
 
+static bool look_up(struct watched *watched)
+{
+	const uint64_t began = clock_ns(CLOCK_MONOTONIC);
+	int err = image_trace_name(watched->live, watched->naming);
+
+	watched->named_at = clock_ns(CLOCK_MONOTONIC);
+	watched->naming_took = watched->named_at - began;
+	return !err;
+}
+
+static bool is_due(const struct watched *watched, bool much)
+{
+	return watched->live && live_naming_is_due(watched->naming) &&
+	       !should_wait(watched, much, clock_ns(CLOCK_MONOTONIC));
+}
+
+bool watched_name(struct watched *watched, const struct profile *profile, bool patient)
+{
+	watched_add_names(watched, profile);
+	return patient ? is_due(watched, matters(profile)) && look_up(watched)
+	               : watched_look_up(watched, false);
+}
+
 bool watched_look_up(struct watched *watched, bool patient)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	int err;
-
-	if (!watched->live)
-		return false;
-	if (!live_naming_is_due(watched->naming) || (patient && should_wait(watched, now)))
-		return false;
-	err = image_trace_name(watched->live, watched->naming);
-	watched->named_at = clock_ns(CLOCK_MONOTONIC);
-	watched->naming_took = watched->named_at - now;
-	return !err;
+	if (patient)
+		return is_due(watched, true) && look_up(watched);
+	return watched->live && live_naming_is_due(watched->naming) && look_up(watched);
 }
