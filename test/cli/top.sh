@@ -64,5 +64,8 @@ expect_picture 'ended with 0'
 terminal respawn-window -k "LC_ALL=C $ADAPTRACE top x.atr"
 expect_picture '%.*+-.*%.* six'
 ! LC_ALL=C grep -q '[^ -~]' picture || fail "not ASCII: $(cat picture)"
+terminal respawn-window -k "TERM=dumb $ADAPTRACE top x.atr; echo ended with \$?; sleep 60"
+expect_picture 'ended with 2'
+grep -q 'top needs a terminal' picture || fail "$(cat picture)"
 terminal kill-server
 pass
