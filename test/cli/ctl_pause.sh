@@ -5,11 +5,12 @@
 need_sampling
 
 ctl() { "$ADAPTRACE" ctl "$@" || fail "ctl $* ended with $?"; }
-# A program that counts in a file, which is held by its child as well.
+# A program that counts in a file, as does its child. The files are not truncated: they would be empty
+# for most of the time where the disk is busy.
 cat >count.sh <<'EOC'
-(while :; do i=$((i + 1)); echo $i >child; done) &
+(while :; do i=$((i + 1)); echo $i 1<>child; done) &
 trap 'kill $!; exit 5' TERM
-while :; do i=$((i + 1)); echo $i >parent; done
+while :; do i=$((i + 1)); echo $i 1<>parent; done
 EOC
 stands_still() {
 	sleep 0.1
