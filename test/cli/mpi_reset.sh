@@ -15,11 +15,16 @@ reset_job() { # OPTIONS...
 	await test -e one
 	sleep 0.2
 	! grep -q "no room in /dev/shm" job.err || skip "no room in /dev/shm"
+	"$ADAPTRACE" watch --json --calls --interval 0.1 job.atr >lines 2>watch.err &
+	watch=$!
+	background="$background $watch"
+	await test -s lines
 	"$ADAPTRACE" ctl job.atr reset || fail "no reset: $(cat job.err)"
 	touch go
 	await test -e two
 	touch end
 	wait $recorder || fail "record ended with $?: $(cat job.err)"
+	wait $watch || fail "watch ended with $?: $(cat watch.err)"
 	check "$mpi" "$@" <<'E'
 import json, sys
 import recording
@@ -39,6 +44,13 @@ assert sums["step"]["calls"] == 1000 and sums["done"]["calls"] == 2
 assert sums["around"]["calls"] == 2 and sums["MPI_Barrier"]["calls"] == 6 and "MPI_Init" not in sums
 assert all(c["longest_ns"] <= info["wall_ns"] for c in report["calls"] if c.get("longest_ns")), report
 assert kind["seen"] == kind["stored"] + kind["dropped"] == sum(c["calls"] for c in report["calls"])
+# Who looks on sees the sums begin anew, and every call that was stored once.
+lines = [json.loads(line) for line in open("lines")]
+names = {number: name for line in lines for number, name, _ in line.get("regions", [])}
+assert lines[0]["watch"] == 1 and lines[-1]["state"] == "ended", (lines[0], lines[-1])
+assert all(len(line["stored"]) == 4 * line["nr"] for line in lines if "stored" in line), lines
+last = {names[s[0]]: s[1] for s in [line for line in lines if "sums" in line][-1]["sums"]}
+assert last["MPI_Send"] <= 500 and last.get("step", 0) <= 1000, last
 calls = [json.loads(line) for line in recording.output_of("dump", "--json", "job.atr").splitlines()]
 calls = [c for c in calls if "call" in c]
 assert calls and all(c["time_ns"] >= info["start_ns"] for c in calls), calls[:3]

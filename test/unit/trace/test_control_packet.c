@@ -1,4 +1,5 @@
 #include "cases.h"
+#include "random.h"
 #include "trace/live/control_packet.h"
 
 #include <stdio.h>
@@ -22,6 +23,10 @@ static void requests_are_read_as_written(void **state)
 	         .value = 1.25,
 	         .file = "/tmp/a-1.atr"},
 		{.command = CONTROL_MEMORY, .bytes = 104857600},
+		{.command = CONTROL_EVENT,
+	         .change = CONTROL_ADD,
+	         .text = "page-faults",
+	         .anyway = true},
 	};
 	char packet[CONTROL_PACKET_MAX];
 	struct control_request read;
@@ -39,18 +44,20 @@ static void requests_are_read_as_written(void **state)
 static void answers_are_read_as_written(void **state)
 {
 	const struct control_answer answers[] = {{.ok = true, .time = UINT64_MAX / 2},
-	                                         {.error = "nothing is paused"}};
+	                                         {.error = "nothing is paused"},
+	                                         {.ok = true, .note = "this is its price"}};
 	char packet[CONTROL_PACKET_MAX];
 	struct control_answer read;
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
 		size_t size = control_answer_print(&answers[i], packet);
 
 		assert_true(control_answer_parse(packet, size, &read));
 		assert_int_equal(read.ok, answers[i].ok);
 		assert_int_equal(read.time, answers[i].time);
 		assert_string_equal(read.error, answers[i].error);
+		assert_string_equal(read.note, answers[i].note);
 	}
 }
 
@@ -120,6 +127,47 @@ static void errors_keep_to_a_line(void **state)
 	assert_false(control_answer_parse("{\"error\":\"x\"}", 13, &answer));
 }
 
+/* A request that is accepted has nothing that the recorder would have to doubt. */
+static void check_request(const struct control_request *request)
+{
+	assert_true(request->command < NR_CONTROL_COMMANDS);
+	assert_true(request->change < NR_CONTROL_CHANGES);
+	assert_true(request->seconds >= 0 && request->seconds <= CONTROL_SECONDS_MAX);
+	assert_true(request->percent >= 0 && request->percent <= 100);
+	assert_true(request->hz >= 0 && request->hz <= CONTROL_HZ_MAX);
+	assert_true(request->bytes >= 0 && request->bytes < (double)(UINT64_C(1) << 53));
+	assert_non_null(memchr(request->text, '\0', sizeof(request->text)));
+	assert_non_null(memchr(request->file, '\0', sizeof(request->file)));
+}
+
+static void mutated_requests_are_refused_or_in_range(void **state)
+{
+	static const char *const packets[] = {
+		"{\"v\":1,\"ctl\":\"mark\",\"text\":\"phase\"}",
+		"{\"v\":1,\"ctl\":\"pause\",\"recording\":true,\"seconds\":0.5}",
+		"{\"v\":1,\"ctl\":\"condition\",\"text\":\"x\",\"value\":-1e3,\"file\":\"/x\"}",
+		"{\"v\":1,\"ctl\":\"detail\",\"seconds\":2,\"hz\":1000}",
+		"{\"v\":1,\"ctl\":\"memory\",\"bytes\":1048576}",
+		"{\"v\":1,\"ctl\":\"event\",\"change\":\"only\",\"text\":\"x\",\"anyway\":true}",
+	};
+	struct control_request request;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (unsigned i = 0; i < 60000; i++) {
+		const char *from = packets[i % (sizeof(packets) / sizeof(*packets))];
+		size_t size = strlen(from);
+		char packet[256];
+
+		memcpy(packet, from, size);
+		for (uint64_t n = 1 + random_below(&seed, 4); n > 0; n--)
+			packet[random_below(&seed, size)] = (char)random_below(&seed, 256);
+		size -= random_below(&seed, 8) ? 0 : random_below(&seed, size);
+		if (!control_request_parse(packet, size, &request))
+			check_request(&request);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +176,7 @@ int main(void)
 		cmocka_unit_test(wrong_requests_are_refused),
 		cmocka_unit_test(packets_have_a_bound),
 		cmocka_unit_test(errors_keep_to_a_line),
+		cmocka_unit_test(mutated_requests_are_refused_or_in_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
