@@ -9,7 +9,7 @@ static void warn_of_silence(const struct session *s)
 		session_notice(s, (struct notice){NOTICE_DELAYED, .nr = s->waited});
 	for (uint32_t e = 0; s->started && e < s->config->nr_events; e++) {
 		event = session_has_kind(s, e) ? tables_event(s->tables, s->events[e].kind) : NULL;
-		if (event && !event->taken && !event->exact)
+		if (event && s->events[e].on && !event->taken && !event->exact)
 			session_notice(s, (struct notice){NOTICE_SILENT,
 			                                  .text = s->config->events[e].name,
 			                                  .event = event,

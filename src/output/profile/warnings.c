@@ -138,6 +138,14 @@ static bool never_began(const struct trace *trace)
 	return run->start && run->end == run->start && !all_taken(trace);
 }
 
+/* It was switched off before a reset. */
+static bool was_always_off(const struct trace *trace, uint32_t event)
+{
+	const struct trace_run *run = trace_run(trace);
+
+	return run->end > run->start && !trace_sampled_time(trace, event, run->start, run->end);
+}
+
 /*
  * The totals of events that were inherited are not known, but for the first, and none is that the
  * recorder reads at the end.
@@ -155,7 +163,7 @@ static void warn_of_silence(const struct trace *trace, const struct warner *warn
 		return;
 	}
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++) {
-		if (event->taken)
+		if (event->taken || was_always_off(trace, i))
 			continue;
 		warning_of_silence(text, trace_string(trace, event->name), event, counted);
 		warner->fn(warner->arg, text);
