@@ -41,6 +41,11 @@ error = sum(errors) / len(errors)
 print('mean error', error, 'bands cover', covered / whole)
 assert error <= .02 and covered >= .9 * whole, (error, covered, whole)
 
+totals = {f['symbol']: f for f in fold['totals']}
+assert all(totals[name]['samples'] >= functions[name]['samples'] for name in functions), totals.keys()
+assert totals['main']['share'] == [1] * bins or totals['main']['samples'] > .97 * fold['samples']
+assert all(t <= 1 and t >= f for name in functions
+           for t, f in zip(totals[name]['share'], functions[name]['share']))
 faults, = fold['counters']
 assert faults['name'] == 'page-faults', faults
 inside = [r for b, r in enumerate(faults['rate']) if true_share('second', b) > .999]

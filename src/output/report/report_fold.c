@@ -11,6 +11,7 @@
 
 #define LINE_CELLS  40
 #define LEAST_SHARE 0.005 /* of a row, if not all are wanted */
+#define MOST_TOTAL  0.995 /* of a total that tells more than that the program ran */
 #define LINE_SIZE   (3 * LINE_CELLS + 3)
 
 /* --- counters -----------------------------------------------------------------------------------
@@ -49,6 +50,15 @@ static const struct column function_columns[] = {
 	{"most", NULL, COLUMN_SHARE, 9},
 	{"begin                                end", NULL, COLUMN_NAME, LINE_CELLS + 2},
 	{"function", NULL, COLUMN_NAME, 0},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
+static const struct column total_columns[] = {
+	{"total", NULL, COLUMN_SHARE, 9},
+	{"least", NULL, COLUMN_SHARE, 9},
+	{"most", NULL, COLUMN_SHARE, 9},
+	{"begin                                end", NULL, COLUMN_NAME, LINE_CELLS + 2},
+	{"function, with what it called", NULL, COLUMN_NAME, 0},
 	{NULL, NULL, COLUMN_END, 0},
 };
 
@@ -170,6 +180,44 @@ static void put_functions(FILE *to, const struct fold *fold, const struct report
 		        fold->nr_functions - nr, plural(fold->nr_functions - nr));
 }
 
+static uint64_t samples_itself(const struct fold *fold, uint32_t function)
+{
+	for (uint32_t i = 0; i < fold->nr_functions; i++)
+		if (fold->functions[i].function == function)
+			return fold->functions[i].samples;
+	return 0;
+}
+
+/* Whether a total says more than the function itself does, and more than that the program ran. */
+static bool is_telling(const struct fold *fold, const struct fold_function *total)
+{
+	return (double)total->samples < MOST_TOTAL * (double)fold->samples &&
+	       total->samples > samples_itself(fold, total->function);
+}
+
+static void put_totals(FILE *to, const struct fold *fold, const struct report_options *options)
+{
+	struct table table = {.columns = total_columns, .to = to};
+	bool all = options->query.limit == UINT32_MAX;
+	double least = all ? 0 : LEAST_SHARE * (double)fold->samples;
+	char text[FRAME_TEXT_SIZE];
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < fold->nr_totals && nr < options->query.limit; i++) {
+		const struct fold_function *total = &fold->totals[i];
+
+		if ((double)total->samples < least || !is_telling(fold, total))
+			continue;
+		if (!nr++ && !options->style.quiet) {
+			fputc('\n', to);
+			table_titles(&table);
+			fputc('\n', to);
+		}
+		put_function(&table, fold, total,
+		             paths_function(&fold->paths, total->function, text));
+	}
+}
+
 static void put_counter(struct table *table, const struct fold *fold, const char *name,
                         const struct fold_band *rates)
 {
@@ -224,6 +272,7 @@ int report_fold_text(FILE *to, const struct trace *trace, const char *name,
 	if (!err) {
 		put_head(to, &fold, name, options);
 		put_functions(to, &fold, options);
+		put_totals(to, &fold, options);
 		put_counters(to, &fold, options);
 	}
 	fold_fini(&fold);
@@ -256,14 +305,20 @@ static void put_band(struct json_writer *json, const char *key, const struct fol
 	}
 }
 
-static void put_json_functions(struct json_writer *json, const struct fold *fold, uint32_t limit)
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static void put_json_functions(struct json_writer *json, const char *key, const struct fold *fold,
+                               const struct fold_function *functions, uint32_t nr)
 {
 	struct fold_band shares;
 	char text[FRAME_TEXT_SIZE];
 
-	json_begin_list(json, "functions");
-	for (uint32_t i = 0; i < fold->nr_functions && i < limit; i++) {
-		const struct fold_function *function = &fold->functions[i];
+	json_begin_list(json, key);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct fold_function *function = &functions[i];
 
 		json_begin(json, NULL);
 		json_text(json, "symbol", paths_function(&fold->paths, function->function, text));
@@ -311,7 +366,10 @@ int report_fold_json(FILE *to, const struct trace *trace, const struct view_quer
 		json_number(&json, "samples", fold.samples);
 		json_number(&json, "bins", fold.nr_bins);
 		json_flag(&json, "even", fold_is_even(&fold));
-		put_json_functions(&json, &fold, query->limit);
+		put_json_functions(&json, "functions", &fold, fold.functions,
+		                   smaller(fold.nr_functions, query->limit));
+		put_json_functions(&json, "totals", &fold, fold.totals,
+		                   smaller(fold.nr_totals, query->limit));
 		put_json_counters(&json, &fold);
 		json_end(&json);
 		fputc('\n', to);

@@ -300,12 +300,39 @@ static void add_counters(struct filling *filling, const struct trace_sample *sam
 /* --- filling the bins ---------------------------------------------------------------------------
  */
 
+struct rows {
+	struct map64 *numbers; /* by function */
+	struct fold_function **rows;
+	uint32_t *nr;
+};
+
+/* A function that called itself is counted once a sample. 0 or -ENOMEM. */
+static int count_function(const struct fold *fold, const struct rows *to, uint32_t function,
+                          unsigned bin)
+{
+	const struct fold_function fresh = {.function = function};
+	uint32_t number = map64_number(to->numbers, function);
+	struct fold_function *row;
+
+	if (number == UINT32_MAX || (number == *to->nr && ARRAY_ADD(*to->rows, *to->nr, fresh)))
+		return -ENOMEM;
+	row = &(*to->rows)[number];
+	if (row->last == fold->counted)
+		return 0;
+	row->last = fold->counted;
+	row->in_bins[bin]++;
+	row->samples++;
+	return 0;
+}
+
 static int add_sample(void *arg, const struct trace_sample *sample)
 {
 	struct filling *filling = arg;
 	struct fold *fold = filling->fold;
 	struct place place = place_of(fold, sample);
-	uint32_t path, row;
+	const struct rows self = {&fold->rows, &fold->functions, &fold->nr_functions};
+	const struct rows total = {&fold->total_rows, &fold->totals, &fold->nr_totals};
+	uint32_t path;
 	unsigned bin;
 
 	add_counters(filling, sample, &place);
@@ -314,16 +341,14 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	path = paths_find(&fold->paths, sample);
 	if (path == PATH_NONE)
 		return -ENOMEM;
-	row = map64_number(&fold->rows, paths_leaf(&fold->paths, path));
-	if (row == UINT32_MAX ||
-	    (row == fold->nr_functions &&
-	     ARRAY_ADD(fold->functions, fold->nr_functions,
-	               (struct fold_function){.function = paths_leaf(&fold->paths, path)})))
-		return -ENOMEM;
 	bin = part_of(place.at, fold->nr_bins);
 	fold->in_bins[bin]++;
-	fold->functions[row].in_bins[bin]++;
-	fold->functions[row].samples++;
+	fold->counted++;
+	if (count_function(fold, &self, paths_leaf(&fold->paths, path), bin))
+		return -ENOMEM;
+	for (; path != PATH_NONE; path = paths_caller(&fold->paths, path))
+		if (count_function(fold, &total, paths_leaf(&fold->paths, path), bin))
+			return -ENOMEM;
 	return 0;
 }
 
@@ -352,6 +377,7 @@ static int fill_bins(struct fold *fold)
 	              : -ENOMEM;
 	free(filling.latest);
 	ARRAY_SORT(fold->functions, fold->nr_functions, compare_functions);
+	ARRAY_SORT(fold->totals, fold->nr_totals, compare_functions);
 	return err;
 }
 
@@ -389,8 +415,10 @@ void fold_fini(struct fold *fold)
 		free(fold->processes[i].iterations);
 	free(fold->processes);
 	free(fold->functions);
+	free(fold->totals);
 	map64_fini(&fold->by_process);
 	map64_fini(&fold->rows);
+	map64_fini(&fold->total_rows);
 	paths_fini(&fold->paths);
 	fold_counters_fini(&fold->counters);
 	iterations_fini(&fold->found);

@@ -35,6 +35,7 @@ struct fold_process {
 struct fold_function {
 	uint32_t function; /* of the paths */
 	uint64_t samples;
+	uint64_t last; /* sample that was counted last, from 1 */
 	uint64_t in_bins[FOLD_MOST_BINS];
 };
 
@@ -54,9 +55,11 @@ struct fold {
 	uint64_t in_bins[FOLD_MOST_BINS], in_cells[FOLD_CELLS];
 	double samples_in_tick; /* that may depend on each other, and count as one */
 	struct paths paths;
-	struct map64 rows;
+	struct map64 rows, total_rows;
 	struct fold_function *functions; /* most samples first */
-	uint32_t nr_functions;
+	struct fold_function *totals;    /* the same of functions with all that they called */
+	uint32_t nr_functions, nr_totals;
+	uint64_t counted; /* samples */
 	struct fold_counters counters;
 };
 
