@@ -123,7 +123,7 @@ void otf2_write_teams(struct archive *archive)
 		return;
 	members = calloc(threads->nr + 1UL, sizeof(*members));
 	if (otf2_failed(archive, members))
-		return;
+		goto out;
 	for (uint32_t i = 0; i < threads->nr; i++)
 		members[i] = archive->plan.location_of_thread[threads->in_order[i]];
 	otf2_check(archive,
@@ -133,5 +133,6 @@ void otf2_write_teams(struct archive *archive)
 	name = otf2_add_string(archive, "OpenMP team");
 	for (uint32_t n = 0; n < archive->teams.groups.nr && !archive->err; n++)
 		write_team(archive, n, group + 1 + n, name, members);
+out:
 	free(members);
 }
