@@ -36,7 +36,7 @@ AROUND static void body(void *arg)
 	struct omp_team *team = arg;
 	struct omp_part part;
 
-	omp_part_begin(&part, team, OWN_FRAME);
+	omp_part_begin(&part, team, process_ticks(), OWN_FRAME);
 	team->body(team->data);
 	omp_part_end(&part);
 }

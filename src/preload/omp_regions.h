@@ -101,11 +101,13 @@ void omp_team_end(struct omp_team *team);
 /* Begins the call of a part, if its thread has not forked the team. */
 RARE void omp_part_call(struct omp_part *part, uintptr_t frame);
 
-static inline void omp_part_begin(struct omp_part *part, struct omp_team *team, uintptr_t frame)
+/* begin: ticks. */
+static inline void omp_part_begin(struct omp_part *part, struct omp_team *team, uint64_t begin,
+                                  uintptr_t frame)
 {
 	part->team = team;
 	part->outer = omp_part;
-	part->begin = process_ticks();
+	part->begin = begin;
 	for (unsigned i = 0; i < NR_OMP_WAITS; i++)
 		part->waits[i] = 0;
 	part->call.thread = NULL;

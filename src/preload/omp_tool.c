@@ -131,7 +131,8 @@ static void end_part(union tool_data *task)
 static void implicit_task(int endpoint, union tool_data *parallel, union tool_data *task,
                           unsigned nr, unsigned number, int flags)
 {
-	(void)nr;
+	struct omp_team *team;
+
 	(void)number;
 	if (flags & TOOL_TASK_INITIAL_FLAG)
 		return;
@@ -143,7 +144,9 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
 	if (!parallel || !parallel->ptr || nested.nr_parts == MAX_NESTED)
 		return;
 	task->ptr = &nested.parts[nested.nr_parts++];
-	omp_part_begin(task->ptr, parallel->ptr, OWN_FRAME);
+	team = parallel->ptr;
+	/* A team of one thread is not waited for: its work begins as it is forked. */
+	omp_part_begin(task->ptr, team, nr == 1 ? team->call.enter : process_ticks(), OWN_FRAME);
 }
 
 /* --- explicit tasks --------------------------------------------------------------------------- */

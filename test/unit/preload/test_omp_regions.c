@@ -44,7 +44,7 @@ static void work(struct omp_team *team)
 	struct omp_part part;
 	uint64_t until;
 
-	omp_part_begin(&part, team, (uintptr_t)__builtin_frame_address(0));
+	omp_part_begin(&part, team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
 	until = process_ticks() + 20000;
 	while (process_ticks() < until)
 		;
@@ -144,7 +144,7 @@ static void test_nested(void **state)
 
 	(void)state;
 	assert_true(begin(&outer, 2));
-	omp_part_begin(&part, &outer, (uintptr_t)__builtin_frame_address(0));
+	omp_part_begin(&part, &outer, process_ticks(), (uintptr_t)__builtin_frame_address(0));
 	assert_true(begin(&inner, 3));
 	work(&inner);
 	omp_team_end(&inner);
@@ -185,7 +185,7 @@ static void test_tasks(void **state)
 
 	(void)state;
 	assert_true(begin(&team, 0));
-	omp_part_begin(&part, &team, (uintptr_t)__builtin_frame_address(0));
+	omp_part_begin(&part, &team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
 	omp_wait_begin(&wait, OMP_BARRIER, (uintptr_t)__builtin_frame_address(0));
 	run_task(&team, 400000);
 	omp_task_begin(&around, &team);
@@ -263,7 +263,7 @@ static void test_calls_of_threads(void **state)
 	assert_int_equal(calls_of(RING_TEAM_WAITS + RING_WAIT_JOIN), 1);
 	assert_int_equal(calls_of(RING_PARALLELS), 2);
 	assert_true(begin(&team, 1));
-	omp_part_begin(&part, &team, (uintptr_t)__builtin_frame_address(0));
+	omp_part_begin(&part, &team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
 	for (enum omp_wait_kind kind = 0; kind < NR_OMP_WAITS; kind++) {
 		omp_wait_begin(&wait, kind, (uintptr_t)__builtin_frame_address(0));
 		assert_int_equal(this_thread.nr_open, 2);
