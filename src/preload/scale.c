@@ -46,6 +46,7 @@ struct scale {
 	unsigned unit;                /* level of the iterations that are kept or dropped */
 	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
 	uint64_t nr;                  /* events */
+	bool any_ended;               /* a level's iteration has ended before the event at hand */
 	uint64_t dropped;             /* the first event behind the last one that was dropped */
 	uint32_t nr_keys;
 	struct scale_level levels[SEGMENT_LEVELS];
@@ -441,7 +442,7 @@ static void take_iteration(void *arg, const struct segment_iteration *iteration)
 	level->longest = length > level->longest ? length : level->longest;
 	if (iteration->level && level->nr % 2 == 0)
 		choose_unit(scale);
-	level->ended = true;
+	level->ended = scale->any_ended = true;
 	if (iteration->level == scale->unit)
 		end_iteration(scale, iteration);
 }
@@ -454,6 +455,9 @@ static void choose_end(struct scale *scale)
 	struct thread *thread = scale->thread;
 	bool holds = thread->published == &thread->ring->pending;
 
+	if (likely(!scale->any_ended && !(holds && unpublished(thread) > thread->mask / 4)))
+		return;
+	scale->any_ended = false;
 	for (unsigned i = SEGMENT_LEVELS; i-- > 0;) {
 		if (!scale->levels[i].ended)
 			continue;
@@ -474,13 +478,14 @@ void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
 	struct scale *scale = thread->scale;
 	bool is_slot = is_known(known, thread);
 	uint16_t event = is_slot ? known->event : 0;
+	bool is_first = !event; /* the segmenter remembers which events are wide */
 
-	if (!event)
+	if (is_first)
 		event = event_of(scale);
 	if (is_slot)
 		known->event = event;
 	scale->times[scale->nr % TIMES] = enter;
-	segmenter_put(scale->segmenter, event, is_wide(thread));
+	segmenter_put(scale->segmenter, event, is_first && is_wide(thread));
 	choose_end(scale);
 	scale->nr++;
 }

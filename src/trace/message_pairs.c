@@ -85,15 +85,16 @@ static uint32_t count_end(struct message_reader *reader, uint32_t number)
 
 /*
  * Where the numbers of any thread are wrong, ends are counted in each iteration that begins with a
- * collective of all ranks: messages do not pass that.
+ * collective of all ranks: messages do not pass that. Such iterations of the lowest level have the
+ * same ordinals on all ranks; those of upper levels count from where each rank found the loop.
  */
 static uint64_t number_in_iteration(const struct message_reader *reader, uint32_t place)
 {
 	const struct trace_iteration *iteration = &reader->follower.iteration;
 
-	if (!reader->follower.open || !reader->is_wide || !iteration->stored)
+	if (!reader->follower.open || !reader->is_wide || !iteration->stored || iteration->level)
 		return NO_NUMBER;
-	return lambda_mix((uint64_t)iteration->ordinal << 32 | place) ^ iteration->level;
+	return lambda_mix((uint64_t)iteration->ordinal << 32 | place);
 }
 
 /* Returns the number of the channel's next end. */

@@ -71,10 +71,33 @@ print(dict(kinds))
 E
 }
 
+# MPI THREADS STEPS: each thread finds its own iterations, three steps each, and drops some.
+try_scaled() {
+	options='--scale-trace --events-wait 10000'
+	recorded_job $1 1 ./threads.$1 $2 $3
+	options=
+	"$ADAPTRACE" info --json job.atr >info.json || fail "info"
+	"$ADAPTRACE" report --mpi --json job.atr >mpi.json || fail "report --mpi"
+	"$ADAPTRACE" report --iterations --json job.atr >iterations.json || fail "report --iterations"
+	check $2 $3 "$(cat job.out)" <<'E'
+import json, sys
+threads, steps, multiple = int(sys.argv[1]), int(sys.argv[2]), 'multiple 1' in sys.argv[3]
+kind, = json.load(open('info.json'))['calls']['kinds']
+phases = json.load(open('iterations.json'))['phases']
+calls = sum(c['calls'] for c in json.load(open('mpi.json'))['calls'])
+print(kind, calls, [p['iterations'] for p in phases])
+assert kind['seen'] == calls and not kind['lost'], (kind, calls)
+assert not multiple or kind['stored'] < kind['seen'] / 2, kind
+found = [p['iterations'] for p in phases if p['period_calls'] == 18]
+assert not multiple or len(found) == threads and min(found) >= steps / 3 - 4, found
+E
+}
+
 for mpi in $mpis; do
 	compile $mpi threads -pthread
 	try_threads $mpi 64
 done
+try_scaled $mpi 8 150
 # UCX would rather have other networks than those within a single machine.
 export OMPI_MCA_pml=ucx OMPI_MCA_opal_common_ucx_tls=any OMPI_MCA_opal_common_ucx_devices=any
 case $mpis in

@@ -66,6 +66,38 @@ assert stored < seen / 3, (stored, seen)
 assert all(380 <= steps(rank, lambda n: n > 30) <= 404 for rank in (0, 1)), phases
 E
 
+# Regions alone, also of programs with another C library.
+cat >steps.c <<'E'
+#include <adaptrace.h>
+
+int main(void)
+{
+	for (int i = 0; i < 1000; i++) {
+		ADAPTRACE_BEGIN("step");
+		for (int k = 0; k < 3; k++) {
+			ADAPTRACE_BEGIN("part");
+			ADAPTRACE_END("part");
+		}
+		ADAPTRACE_END("step");
+	}
+}
+E
+for cc in cc musl-gcc; do
+	command -v $cc >/dev/null || continue
+	$cc -O1 -I"$here/../../include" -o steps steps.c || fail "$cc"
+	"$ADAPTRACE" record -q -F 50 -g none --mpi --max-overhead 0 --scale-trace -o job.atr ./steps 2>err ||
+		fail "recording: $(cat err)"
+	"$ADAPTRACE" info --json job.atr >info.json || fail "info"
+	check $cc <<'E'
+import json
+info = json.load(open('info.json'))
+kind, = info['calls']['kinds']
+print(kind, info['iterations'])
+assert kind['seen'] == 4000 and kind['stored'] < 800, kind
+assert info['iterations']['seen'] >= 990, info['iterations']
+E
+done
+
 scaled farm 400
 check <<'E'
 from scaled import *

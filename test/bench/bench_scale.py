@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""bench_scale.py BUILD [PAIRS [PART]]: what --scale-trace stores of the calls of kernels and of LAMMPS, on two
+ranks, against all calls: bytes of calls, and of the iterations' times; calls and steps found. Then the loop time
+of LAMMPS rigid in PAIRS pairs (15), with --scale-trace and with --mpi alone, in turns. PART of the steps is run
+(1); kernels, lammps or a kind may be asked for by KIND=NAME. Goals are those of doc/iterations.md."""
+import json, os, re, shutil, statistics, subprocess, sys, tempfile
+
+build = os.path.abspath(sys.argv[1])
+pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 15
+part = float(sys.argv[3]) if len(sys.argv) > 3 else 1
+wanted = os.environ.get('KIND', '')
+top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+examples = '/usr/share/lammps/examples'
+if not shutil.which('mpicc.openmpi'):
+    print('bench_scale: install libopenmpi-dev for this')
+    sys.exit(77)
+folder = tempfile.TemporaryDirectory()
+work = folder.name
+environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMP_NUM_THREADS='1')
+adaptrace = build + '/adaptrace'
+record = [adaptrace, 'record', '-q', '-F', '10', '-g', 'none', '--mpi', '--max-overhead', '0', '--events-wait', '10000']
+mpirun = ['mpirun.openmpi', '--oversubscribe', '-n', '2']
+
+
+def output(command, where=work):
+    return subprocess.run(command, cwd=where, env=environment, check=True, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
+
+
+def told(*arguments):
+    return json.loads(output([adaptrace, *arguments, '--json', work + '/x.atr']))
+
+
+def recorded(job, where, *options):
+    out = output([*record, '-m', '1G', *options, '-o', work + '/x.atr', '--', *mpirun, *job], where)
+    return out, told('info')
+
+
+def row(name, steps, goal, job, where=work):
+    if wanted and wanted not in (name.split()[0], 'lammps' if job[0] == 'lmp' else 'kernels'):
+        return
+    _, all = recorded(job, where)
+    _, scaled = recorded(job, where, '--scale-trace')
+    found = max((p['iterations'] for p in told('report', '--iterations')['phases'] if p['rank'] == 0), default=0)
+    kind, = scaled['calls']['kinds']
+    share = scaled['calls']['bytes'] / all['calls']['bytes']
+    times = scaled['iterations']['bytes'] / all['calls']['bytes']
+    print(f'{name:10s} {steps:7d} steps, {found:7d} found, {kind["stored"]} of {kind["seen"]} calls: '
+          f'{100 * share:.1f} % of the bytes, goal <= {goal} %; times of iterations {100 * times:.1f} % more', flush=True)
+
+
+def script(name, steps):
+    where = f'{work}/{name}'
+    if not os.path.isdir(where):
+        shutil.copytree(f'{examples}/{name}', where)
+    text = re.sub(r'(?m)^run.*', f'run {steps}', open(f'{where}/in.{name}').read())
+    open(f'{where}/in.short', 'w').write(re.sub(r'(?m)^thermo\t.*', f'thermo {steps}', text))
+    return ['lmp', '-in', 'in.short', '-log', 'none'], where
+
+
+def loop_time(job, where, *options):
+    out, _ = recorded(job, where, *options)
+    return float(re.search(r'Loop time of (\S+)', out).group(1))
+
+
+subprocess.run(['mpicc.openmpi', '-O1', '-w', '-o', work + '/iterate', top + '/test/mpi/iterate.c', '-lm'], check=True)
+for kind, steps, goal in (('wavefront', 250, 10), ('wavefront', 2000, 3), ('cg', 2000, 5), ('adi', 2000, 5), ('solver', 2000, 5)):
+    row(kind, steps, goal, ['./iterate', kind, str(steps)])
+if not (shutil.which('lmp') and os.path.isdir(examples)):
+    print('bench_scale: install lammps and lammps-examples for the rest')
+    sys.exit(0)
+for name, steps, goal in (('rigid', 100000, 7), ('colloid', 50000, 4), ('melt', 5000, 8)):
+    steps = int(steps * part)
+    row(name, steps, goal, *script(name, steps))
+ratios = []
+for _ in range(pairs):
+    job, where = script('rigid', int(100000 * part))
+    plain = loop_time(job, where)
+    ratios.append(loop_time(job, where, '--scale-trace') / plain)
+if ratios:
+    print(f'rigid, {pairs} pairs: loop time with --scale-trace {statistics.median(ratios):.3f} of that with --mpi '
+          f'({min(ratios):.2f} to {max(ratios):.2f}); goal <= 1')

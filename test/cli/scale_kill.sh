@@ -1,0 +1,62 @@
+#!/bin/sh
+# scale_kill.sh [MOMENTS]: with --scale-trace a rank, or the recorder, is killed in the middle of an
+# iteration. Of a killed rank each call that returned is told, stored or not; what a killed recorder
+# had taken in is recovered, and its iterations can be looked at.
+. "$(dirname "$0")/scenario"
+. "$here/mpi"
+need_sampling
+need_mpi
+
+mpi=${mpis# }
+mpi=${mpi%% *}
+moments=${1:-1}
+compile $mpi iterate
+# Starts a job of $job; the ranks' process numbers are in $ranks.
+start() {
+	"$ADAPTRACE" record -q -F 50 -g none --mpi --max-overhead 0 -m 16M --events-wait 1000 \
+		--scale-trace -o killed.atr -- mpirun.$mpi -n 2 "$PWD/iterate.$mpi" adi 1000000 \
+		>out 2>err &
+	recorder=$!
+	tries=0
+	while ranks=$(pgrep -f "^$PWD/iterate.$mpi adi"); [ "$(echo $ranks | wc -w)" -lt 2 ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 200 ] || fail "no ranks: $(cat err)"
+		sleep 0.05
+	done
+	sleep "0.$(awk "BEGIN {srand($1); print int(300 + 600 * rand())}")"
+}
+cat >complete.py <<'E'
+import json, subprocess, sys
+def output(*arguments):
+    return subprocess.check_output([sys.argv[1], *arguments, 'killed.atr'])
+info = json.loads(output('info', '--json'))
+told = json.loads(output('report', '--mpi', '--json'))['calls']
+phases = json.loads(output('report', '--iterations', '--json'))['phases']
+output('report'), output('dump')
+kind, = info['calls']['kinds']
+sums = sum(call['calls'] for call in told)
+print(sys.argv[2], sums, 'calls,', kind['seen'], 'seen,', kind['stored'], 'stored,',
+      sum(p['iterations'] for p in phases), 'iterations')
+assert kind['lost'] == 0 and sums > 100, (kind, sums)
+# A call may be killed between its sums and its record. A killed recorder has taken in the calls of
+# each thread up to another moment than its sums, and not those of iterations that had not ended.
+missing = sums - kind['seen']
+assert 0 <= missing <= 2 if sys.argv[2] == 'rank' else kind['seen'] > 0, (kind, sums)
+E
+for moment in $(seq "$moments"); do
+	start "$moment"
+	kill -KILL "${ranks%%[!0-9]*}"
+	wait $recorder && fail "a job of which a rank was killed ended well"
+	python3 complete.py "$ADAPTRACE" rank || fail "after a rank was killed"
+	rm killed.atr
+
+	start "$moment"
+	kill -KILL $recorder
+	wait $recorder
+	# shellcheck disable=SC2086
+	kill -KILL $ranks
+	"$ADAPTRACE" recover killed.atr 2>err || fail "recover: $(cat err)"
+	python3 complete.py "$ADAPTRACE" recorder || fail "after the recorder was killed"
+	rm killed.atr
+done
+pass
