@@ -11,7 +11,7 @@ _adaptrace()
 	done
 	before=${COMP_WORDS[at - 1]}
 	[[ $before == = ]] && before=${COMP_WORDS[at - 2]}
-	[[ $command == record && $before == @(-e|--event|--counters) ]] && events=1 word=$joined
+	[[ $command == @(record|top) && $before == @(-e|--event|--counters) ]] && events=1 word=$joined
 	[[ $word == = ]] && word=
 	if ((COMP_CWORD == 1)) || [[ $command == help ]]; then
 		words="help $("$program" help 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')"
@@ -26,7 +26,7 @@ _adaptrace()
 		word=${word##*,}
 	elif [[ $command == ctl ]]; then
 		words=$("$program" help ctl 2>/dev/null | sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p')
-	elif [[ $command == record ]]; then
+	elif [[ $command == @(record|top) ]]; then
 		mapfile -t COMPREPLY < <(compgen -A command -A file -- "$word")
 		return
 	else

@@ -32,6 +32,9 @@ offers job.atr report jo
 offers folder report f
 completed report jo | grep -q txt && fail "a text is no trace"
 offers sh record s
+offers sh top s
+offers job.atr top jo
+offers --no-window top --no-w
 # Events with colons, which bash takes for words, and lists of them.
 mkdir fake
 cat >fake/adaptrace <<'E'

@@ -6,11 +6,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define WIDE        110 /* columns from which on module and last minute are shown */
 #define NR_BARS     20  /* of the last minute above the rows; wide terminals have twice as many */
-#define MAX_PIDS    256
 #define MODULE_LEFT 24U /* columns of a wide terminal that modules take */
 
 static void put_bar(FILE *to, const struct top_model *model, double height)
@@ -127,47 +125,6 @@ void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
 	free(state);
 }
 
-static uint64_t resident(int pid)
-{
-	unsigned long long pages = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static bool is_known(const int *pids, unsigned nr, int pid)
-{
-	for (unsigned i = 0; i < nr; i++)
-		if (pids[i] == pid)
-			return true;
-	return false;
-}
-
-/* The memory of all processes that were sampled and live, up to a number. */
-static uint64_t resident_all(const struct trace *trace)
-{
-	const struct trace_thread *thread;
-	int pids[MAX_PIDS];
-	unsigned nr = 0;
-	uint64_t bytes = 0;
-
-	for (uint32_t i = 0; nr < MAX_PIDS && (thread = trace_thread(trace, i)); i++) {
-		if (thread->pid <= 0 || is_known(pids, nr, thread->pid))
-			continue;
-		pids[nr++] = thread->pid;
-		bytes += resident(thread->pid);
-	}
-	return bytes;
-}
-
 static void put_minute(FILE *to, const struct top_model *model, unsigned nr)
 {
 	double parts[2 * NR_BARS], most = 0;
@@ -184,15 +141,15 @@ void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
 {
 	const struct trace *trace = trace_of(model);
 	const struct trace_event *event = trace_event(trace, model->event);
-	uint64_t rss = resident_all(trace), length = model->until - model->from;
+	uint64_t length = model->until - model->from;
 	char text[TEXT_SIZE];
 
 	fputc(' ', to);
 	if (event && event->unit == TRACE_NS && length)
 		fprintf(to, "CPU %.2f of %u · ", (double)model->weight / (double)length,
 		        trace_run(trace)->nr_cpus);
-	if (rss) {
-		text_bytes(text, rss);
+	if (model->resident) {
+		text_bytes(text, model->resident);
 		fprintf(to, "RSS %s · ", text);
 	}
 	if (model->mpi >= 0)

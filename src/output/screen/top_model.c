@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SECOND     ((uint64_t)1000000000)
 #define MINUTE     (60 * SECOND)
@@ -14,6 +15,7 @@
 #define RUN_EVERY  (30 * SECOND) /* it is added up again, early in a run more often */
 #define LATENESS   (SECOND / 4)  /* that samples have as a rule */
 #define MAX_ROWS   500
+#define MAX_PIDS   256 /* processes whose memory is added up */
 
 void top_model_init(struct top_model *model, const struct top_recording *recording)
 {
@@ -409,6 +411,47 @@ static int take_part(struct top_model *model)
 	return err;
 }
 
+static uint64_t resident(int pid)
+{
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*u %llu", &pages) != 1)
+		pages = 0;
+	fclose(file);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static bool is_known(const int *pids, unsigned nr, int pid)
+{
+	for (unsigned i = 0; i < nr; i++)
+		if (pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* The memory of all processes that were sampled and live, up to a number. */
+static uint64_t resident_all(const struct trace *trace)
+{
+	const struct trace_thread *thread;
+	int pids[MAX_PIDS];
+	unsigned nr = 0;
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; nr < MAX_PIDS && (thread = trace_thread(trace, i)); i++) {
+		if (thread->pid <= 0 || is_known(pids, nr, thread->pid))
+			continue;
+		pids[nr++] = thread->pid;
+		bytes += resident(thread->pid);
+	}
+	return bytes;
+}
+
 /* A call counts when it ends, so that the share may seem to be more than all. */
 static void take_mpi(struct top_model *model)
 {
@@ -439,5 +482,6 @@ int top_model_tick(struct top_model *model)
 		return -ENODATA;
 	model->of_run = *event;
 	take_mpi(model);
+	model->resident = resident_all(trace_of(model));
 	return take_part(model);
 }

@@ -88,6 +88,7 @@ struct top_model {
 	struct trace_event of_run; /* the event as the run has it, at the last tick */
 	uint32_t window;           /* number of the window that shows the tick; 0: the run does */
 	uint64_t window_period;    /* of it */
+	uint64_t resident;         /* bytes of the processes that were sampled and live */
 	uint64_t mpi_time, mpi_at; /* ns in MPI, and when; 0: unknown */
 	double mpi; /* share of the ranks' time since the tick before; < 0: unknown */
 	struct function_shares run;
