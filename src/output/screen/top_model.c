@@ -79,7 +79,8 @@ static bool shows_more(const struct top_model *model, const struct trace_window 
 	const struct trace *trace = trace_of(model);
 	const uint64_t end = trace_run(trace)->end;
 
-	if (!window->number || window->to || trace_window_event(trace, window) != model->event ||
+	if (!trace_is_window(window) || window->to ||
+	    trace_window_event(trace, window) != model->event ||
 	    shift_of(window) >= trace_shift(&model->of_run))
 		return false;
 	return window->from <= from ||
