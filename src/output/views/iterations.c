@@ -407,6 +407,7 @@ struct reading {
 	const struct trace *trace;
 	const struct selection *selection;
 	const struct receiver *receiver; /* NULL: all threads are read for their phases */
+	struct call_index **index;
 	struct call_regions regions;
 	struct thread_state *state; /* of the thread that is read; NULL: it had no call yet */
 };
@@ -477,9 +478,11 @@ static bool is_read(const struct reading *reading, uint32_t thread)
 static int read_calls(struct reading *reading)
 {
 	static const struct scratch nowhere = {.fd = -1};
-	struct call_index *index = call_index_new(reading->trace, &nowhere);
+	struct call_index *index = *reading->index;
 	int err = 0;
 
+	if (!index)
+		index = *reading->index = call_index_new(reading->trace, &nowhere);
 	if (!index)
 		return -errno;
 	for (uint32_t i = 0; i < index->nr_threads && !err; i++) {
@@ -487,7 +490,6 @@ static int read_calls(struct reading *reading)
 			err = read_thread(reading, index, i);
 		end_state(reading);
 	}
-	call_index_free(index);
 	return err;
 }
 
@@ -610,7 +612,7 @@ static void drop_partial_units(struct iterations *iterations)
 int iterations_init(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query)
 {
-	struct reading reading = {iterations, trace, query->selection, NULL};
+	struct reading reading = {iterations, trace, query->selection, NULL, &iterations->index};
 	int err;
 
 	*iterations = (struct iterations){0};
@@ -631,13 +633,13 @@ int iterations_init(struct iterations *iterations, const struct trace *trace,
 	return 0;
 }
 
-int iterations_walk(const struct iterations *iterations, const struct trace *trace,
+int iterations_walk(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query, const struct iteration_phase *phase,
                     iteration_fn *fn, void *arg)
 {
 	const struct receiver receiver = {phase, fn, arg};
 	struct iterations again = {.from = iterations->from, .to = iterations->to};
-	struct reading reading = {&again, trace, query->selection, &receiver};
+	struct reading reading = {&again, trace, query->selection, &receiver, &iterations->index};
 	int err;
 
 	if (iterations->recorded)
@@ -652,5 +654,6 @@ void iterations_fini(struct iterations *iterations)
 	for (uint32_t i = 0; i < iterations->nr; i++)
 		free(iterations->phases[i]);
 	free(iterations->phases);
+	call_index_free(iterations->index);
 	*iterations = (struct iterations){0};
 }

@@ -40,11 +40,12 @@ struct iteration_phase {
 struct iterations {
 	struct iteration_phase **phases; /* by rank, thread and time */
 	uint32_t nr;
-	uint64_t left_out;     /* phases for which there was no room */
-	uint64_t calls;        /* that were looked at */
-	uint64_t seen, stored; /* of all: less are stored where a policy dropped some */
-	bool recorded;         /* the program found them itself while it ran */
-	uint64_t from, to;     /* the time of calls that were looked at; 0, UINT64_MAX: all */
+	uint64_t left_out;        /* phases for which there was no room */
+	uint64_t calls;           /* that were looked at */
+	uint64_t seen, stored;    /* of all: less are stored where a policy dropped some */
+	bool recorded;            /* the program found them itself while it ran */
+	uint64_t from, to;        /* the time of calls that were looked at; 0, UINT64_MAX: all */
+	struct call_index *index; /* NULL: calls were not read yet */
 };
 
 /*
@@ -68,7 +69,7 @@ struct iteration_time {
 	bool main;
 };
 typedef int iteration_fn(void *arg, const struct iteration_time *time);
-int iterations_walk(const struct iterations *iterations, const struct trace *trace,
+int iterations_walk(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query, const struct iteration_phase *phase,
                     iteration_fn *fn, void *arg);
 /* A part of iterations_walk(): for iterations that the program itself found. */
