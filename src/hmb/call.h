@@ -22,7 +22,7 @@ enum call_class {
 	NR_CALL_CLASSES
 };
 
-enum call_part_kind {
+enum call_part_type {
 	CALL_SEND,        /* a blocking send: comm, peer, tag, bytes */
 	CALL_RECEIVE,     /* a receive that ended here, from its status: comm, peer, tag, bytes */
 	CALL_SEND_POSTED, /* a non-blocking send begins: … and request */
@@ -59,7 +59,7 @@ enum call_part_kind {
 #define CALL_ROOT_NEAR (-3) /* another one of its own group; it said MPI_PROC_NULL */
 
 struct call_part {
-	uint8_t kind;  /* enum call_part_kind */
+	uint8_t type;  /* enum call_part_type */
 	uint32_t comm; /* index into the trace's communicators, where files are, too */
 	int32_t peer;  /* rank in comm, in its remote group if it has one */
 	int32_t tag;
@@ -67,7 +67,7 @@ struct call_part {
 	uint64_t request; /* unique in its process while active, never 0 */
 };
 
-/* The fields that a part of this kind has, in the order in which they are coded. */
+/* The fields that a part of this type has, in the order in which they are coded. */
 enum part_fields {
 	PART_COMM = 1,
 	PART_PEER = 2,
@@ -83,8 +83,8 @@ enum part_fields {
 	PART_TRANSFER = PART_COMM | PART_BYTES | PART_BYTES_IN,
 };
 
-/* Returns the fields of a kind, or 0 for an unknown kind. Other fields of a decoded part are 0. */
-static inline unsigned call_part_fields(unsigned kind)
+/* Returns the fields of a type, or 0 for an unknown type. Other fields of a decoded part are 0. */
+static inline unsigned call_part_fields(unsigned type)
 {
 	static const uint8_t fields[NR_CALL_PARTS] = {
 		[CALL_SEND] = PART_MESSAGE,
@@ -116,7 +116,7 @@ static inline unsigned call_part_fields(unsigned kind)
 		[CALL_WRITE_DONE] = PART_TRANSFER | PART_REQUEST,
 	};
 
-	return kind < NR_CALL_PARTS ? fields[kind] : 0;
+	return type < NR_CALL_PARTS ? fields[type] : 0;
 }
 
 /* Tells what the bytes of a part are: how a part adds to the sums of its call. */
@@ -126,8 +126,8 @@ enum part_moves {
 	PART_COUNTED = 4, /* it is a message, or an access to a peer's memory */
 };
 
-/* Returns the moves of a kind. The beginning of a request moves nothing but messages to send. */
-static inline unsigned call_part_moves(unsigned kind)
+/* Returns the moves of a type. The beginning of a request moves nothing but messages to send. */
+static inline unsigned call_part_moves(unsigned type)
 {
 	static const uint8_t moves[NR_CALL_PARTS] = {
 		[CALL_SEND] = PART_OUT | PART_COUNTED,
@@ -147,7 +147,7 @@ static inline unsigned call_part_moves(unsigned kind)
 		[CALL_READ_DONE] = PART_IN,
 	};
 
-	return kind < NR_CALL_PARTS ? moves[kind] : 0;
+	return type < NR_CALL_PARTS ? moves[type] : 0;
 }
 
 /*
@@ -157,7 +157,7 @@ struct call_requests {
 	uint64_t posted, done;
 };
 
-/* Returns the latest request of the kind that a part with these fields continues. */
+/* Returns the latest request of the type that a part with these fields continues. */
 static inline uint64_t *call_last_request(struct call_requests *last, unsigned fields)
 {
 	return fields & PART_POSTS ? &last->posted : &last->done;

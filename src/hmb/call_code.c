@@ -18,10 +18,10 @@ static_assert(CALL_CODE_MAX_RECORD <= (1 << 8) - sizeof(struct bin), "the smalle
 
 static struct call_shape_part shape_part(const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 
 	return (struct call_shape_part){
-		.kind = part->kind,
+		.type = part->type,
 		.comm = fields & PART_COMM ? part->comm : 0,
 		.peer = fields & PART_PEER ? part->peer : 0,
 		.tag = fields & PART_TAG ? part->tag : 0,
@@ -44,7 +44,7 @@ static uint64_t shape_hash(const struct shaped *shaped, unsigned flags)
 	for (unsigned i = 0; i < shape->nr_parts; i++) {
 		const struct call_shape_part *part = &shaped->parts[i];
 
-		hash = mix(hash, (uint64_t)part->kind << 32 | part->comm);
+		hash = mix(hash, (uint64_t)part->type << 32 | part->comm);
 		if (!(flags & SHAPE_PEERS))
 			hash = mix(hash,
 			           (uint64_t)(uint32_t)part->peer << 32 | (uint32_t)part->tag);
@@ -57,7 +57,7 @@ static uint64_t shape_hash(const struct shaped *shaped, unsigned flags)
 static bool same_part(const struct call_shape_part *a, const struct call_shape_part *b,
                       unsigned flags)
 {
-	return a->kind == b->kind && a->comm == b->comm &&
+	return a->type == b->type && a->comm == b->comm &&
 	       (flags & SHAPE_PEERS || (a->peer == b->peer && a->tag == b->tag)) &&
 	       (flags & SHAPE_SIZES || (a->bytes == b->bytes && a->bytes_in == b->bytes_in));
 }
@@ -129,9 +129,9 @@ static unsigned char *put_shape(unsigned char *at, const struct shaped *shaped)
 	*at++ = shape->nr_parts;
 	for (unsigned i = 0; i < shape->nr_parts; i++) {
 		const struct call_shape_part *part = &shaped->parts[i];
-		unsigned fields = call_part_fields(part->kind);
+		unsigned fields = call_part_fields(part->type);
 
-		*at++ = part->kind;
+		*at++ = part->type;
 		if (fields & PART_COMM)
 			at = varint_put(at, part->comm);
 		if (fields & PART_PEER)
@@ -139,7 +139,7 @@ static unsigned char *put_shape(unsigned char *at, const struct shaped *shaped)
 		if (fields & PART_TAG)
 			at = varint_put(at, (uint32_t)zigzag((uint64_t)(int64_t)part->tag));
 		if (fields & PART_BYTES)
-			at = varint_put(at, put_value(part->kind, part->bytes));
+			at = varint_put(at, put_value(part->type, part->bytes));
 		if (fields & PART_BYTES_IN)
 			at = varint_put(at, part->bytes_in);
 	}
@@ -156,7 +156,7 @@ static inline unsigned char *put_sizes(unsigned char *at, struct call_shape_part
                                        const struct call_part *part, unsigned fields)
 {
 	if (fields & PART_BYTES) {
-		at = varint_put(at, size_difference(part->kind, part->bytes, last->bytes));
+		at = varint_put(at, size_difference(part->type, part->bytes, last->bytes));
 		last->bytes = part->bytes;
 	}
 	if (fields & PART_BYTES_IN) {
@@ -171,7 +171,7 @@ unsigned char *call_put_sizes(struct call_model *model, unsigned char *at,
 {
 	for (unsigned i = 0; i < shape->nr_parts; i++)
 		at = put_sizes(at, &model->parts[shape->first_part + i], &parts[i],
-		               call_part_fields(parts[i].kind));
+		               call_part_fields(parts[i].type));
 	return at;
 }
 
@@ -199,7 +199,7 @@ static inline unsigned char *put_differences(struct call_model *model, unsigned 
 	for (unsigned i = 0; i < known->nr_parts; i++) {
 		struct call_shape_part *last = &model->parts[known->first_part + i];
 		const struct call_part *part = &call->parts[i];
-		unsigned fields = call_part_fields(part->kind);
+		unsigned fields = call_part_fields(part->type);
 
 		if (known->flags & SHAPE_PEERS)
 			at = put_ranks(at, last, part, fields);
@@ -217,7 +217,7 @@ static bool requests_expected(const struct call_thread *thread, const struct cal
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
 		const struct call_part *part = &call->parts[i];
 
-		if (!call_next_request(&after, call_part_fields(part->kind), part->request))
+		if (!call_next_request(&after, call_part_fields(part->type), part->request))
 			return false;
 	}
 	return true;
@@ -228,7 +228,7 @@ static unsigned char *put_requests(struct call_thread *thread, unsigned char *at
 {
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
 		const struct call_part *part = &call->parts[i];
-		unsigned fields = call_part_fields(part->kind);
+		unsigned fields = call_part_fields(part->type);
 
 		if (!(fields & PART_REQUEST))
 			continue;
@@ -357,8 +357,8 @@ static enum call_alike_state alike_state(const struct call_shape *shape, const s
 
 	if (!(shape->flags & SHAPE_SIZES))
 		return ALIKE_TIMES;
-	if (call->nr_parts == 1 && call->parts[0].kind != CALL_VALUE &&
-	    (call_part_fields(call->parts[0].kind) & sizes) == PART_BYTES)
+	if (call->nr_parts == 1 && call->parts[0].type != CALL_VALUE &&
+	    (call_part_fields(call->parts[0].type) & sizes) == PART_BYTES)
 		return ALIKE_SIZE;
 	return ALIKE_SIZES;
 }
@@ -380,7 +380,7 @@ static void note_alike(struct call_encoder *encoder, const struct call *call, un
 		.state = (uint8_t)alike_state(shape, call),
 	};
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
-		unsigned fields = call_part_fields(call->parts[i].kind);
+		unsigned fields = call_part_fields(call->parts[i].type);
 		bool noted = (fields & (PART_REQUEST | PART_ASKS)) == PART_REQUEST;
 
 		known->fields[i] = (uint8_t)fields;

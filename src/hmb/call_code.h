@@ -13,7 +13,7 @@
  *               mean the next records, too
  *     shape:    flags, varint region, varint depth, where SHAPE_SITE is set varint site, number of
  *               parts; {part}
- *     part:     kind, and what parts of the kind have: varint communicator, zigzag peer, zigzag
+ *     part:     type, and what parts of the type have: varint communicator, zigzag peer, zigzag
  *               tag, varint bytes, varint bytes_in; the bytes of a CALL_VALUE are swapped end to
  *               end, for most values that people give are round
  *     gap:      varint, units of 2^time_shift ns: the last leave of the thread to this enter; the
@@ -21,7 +21,7 @@
  *               record of the bin, at first from its base time
  *     duration: varint. SHAPE_MORE has neither: it goes on with the thread's last record
  *     request:  where the shape says SHAPE_REQUESTS, for each part with one: zigzag varint to the
- *               one that is expected, which is the thread's last one of its kind (posted, or
+ *               one that is expected, which is the thread's last one of its type (posted, or
  *               done) + 1; else all are as expected
  *     difference: SHAPE_PEERS: each part's zigzag(peer - that of the shape's last record), and the
  *               tag likewise; SHAPE_SIZES: bytes, bytes_in; values by exclusive or, end to end
@@ -65,7 +65,7 @@ struct call_shape_part {
 	uint64_t bytes, bytes_in;
 	uint32_t comm;
 	int32_t peer, tag;
-	uint8_t kind;
+	uint8_t type;
 };
 
 struct call_thread {
@@ -135,7 +135,7 @@ void call_code_begin(struct call_encoder *encoder, struct bin *bin, uint64_t tim
 
 /*
  * Appends a record to a bin with CALL_CODE_ROOM() for it: a call of at most CALL_CODE_PARTS parts,
- * of known kinds.
+ * of known types.
  */
 void call_code_put(struct call_encoder *encoder, struct bin *bin, const struct call *call);
 

@@ -52,8 +52,8 @@ static unsigned get_control(struct call_cursor *cursor)
 
 static struct call_shape_part get_part(struct call_cursor *cursor)
 {
-	struct call_shape_part part = {.kind = (uint8_t)get_byte(cursor)};
-	unsigned fields = call_part_fields(part.kind);
+	struct call_shape_part part = {.type = (uint8_t)get_byte(cursor)};
+	unsigned fields = call_part_fields(part.type);
 
 	if (!fields)
 		cursor->at = NULL;
@@ -64,7 +64,7 @@ static struct call_shape_part get_part(struct call_cursor *cursor)
 	if (fields & PART_TAG)
 		part.tag = get_signed32(cursor);
 	if (fields & PART_BYTES)
-		part.bytes = put_value(part.kind, get_varint(cursor));
+		part.bytes = put_value(part.type, get_varint(cursor));
 	if (fields & PART_BYTES_IN)
 		part.bytes_in = get_varint(cursor);
 	return part;
@@ -116,7 +116,7 @@ static void get_differences(struct call_cursor *cursor, struct shaped *shaped)
 
 	for (unsigned i = 0; i < shape->nr_parts; i++) {
 		struct call_shape_part *part = &shaped->parts[i];
-		unsigned fields = call_part_fields(part->kind);
+		unsigned fields = call_part_fields(part->type);
 
 		if (shape->flags & SHAPE_PEERS && fields & PART_PEER)
 			part->peer =
@@ -125,8 +125,8 @@ static void get_differences(struct call_cursor *cursor, struct shaped *shaped)
 			part->tag = (int32_t)((uint32_t)part->tag + (uint32_t)get_signed32(cursor));
 		if (shape->flags & SHAPE_SIZES && fields & PART_BYTES)
 			part->bytes =
-				part->kind == CALL_VALUE
-					? part->bytes ^ put_value(part->kind, get_varint(cursor))
+				part->type == CALL_VALUE
+					? part->bytes ^ put_value(part->type, get_varint(cursor))
 					: part->bytes + unzigzag(get_varint(cursor));
 		if (shape->flags & SHAPE_SIZES && fields & PART_BYTES_IN)
 			part->bytes_in += unzigzag(get_varint(cursor));
@@ -140,7 +140,7 @@ static void get_requests(struct call_cursor *cursor, const struct shaped *shaped
 
 	for (unsigned i = 0; i < shaped->shape.nr_parts; i++) {
 		struct call_part *part = &cursor->parts[i];
-		unsigned kind = shaped->parts[i].kind, fields = call_part_fields(kind);
+		unsigned type = shaped->parts[i].type, fields = call_part_fields(type);
 
 		part->request = 0;
 		if (!(fields & PART_REQUEST))
@@ -201,7 +201,7 @@ static void fill_parts(struct call_cursor *cursor, const struct shaped *shaped)
 		const struct call_shape_part *from = &shaped->parts[i];
 		struct call_part *part = &cursor->parts[i];
 
-		part->kind = from->kind;
+		part->type = from->type;
 		part->comm = from->comm;
 		part->peer = from->peer;
 		part->tag = from->tag;

@@ -16,7 +16,7 @@
 
 static_assert(CALL_CODE_SHAPES <= (CONTROL_THREAD - CONTROL_DIRECT) << 8, "no switch is a shape");
 
-/* A call as a shape: fields that a part's kind does not have are 0. */
+/* A call as a shape: fields that a part's type does not have are 0. */
 struct shaped {
 	struct call_shape shape;
 	struct call_shape_part parts[CALL_CODE_PARTS];
@@ -57,9 +57,9 @@ static inline void add_shape(struct call_model *model, const struct call_shape *
 	model->nr_parts += shape->nr_parts;
 }
 
-static inline uint64_t put_value(unsigned kind, uint64_t value)
+static inline uint64_t put_value(unsigned type, uint64_t value)
 {
-	return kind == CALL_VALUE ? __builtin_bswap64(value) : value;
+	return type == CALL_VALUE ? __builtin_bswap64(value) : value;
 }
 
 #endif

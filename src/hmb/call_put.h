@@ -20,9 +20,9 @@ static inline unsigned char *call_put_number(unsigned char *at, unsigned number)
 	return at;
 }
 
-static inline uint64_t size_difference(unsigned kind, uint64_t size, uint64_t last)
+static inline uint64_t size_difference(unsigned type, uint64_t size, uint64_t last)
 {
-	return kind == CALL_VALUE ? put_value(kind, size ^ last) : zigzag(size - last);
+	return type == CALL_VALUE ? put_value(type, size ^ last) : zigzag(size - last);
 }
 
 static inline unsigned char *call_put_times(unsigned char *at, uint64_t gap, uint64_t duration)

@@ -423,20 +423,20 @@ static inline uint64_t ring_again_duration(uint64_t head)
 }
 
 /*
- * A part begins with kind | communicator << 8 | peer << 32. What follows, one word each, of its
- * tag, bytes, bytes_in and request, in this order, is fixed by its kind. A request is written as
+ * A part begins with type | communicator << 8 | peer << 32. What follows, one word each, of its
+ * tag, bytes, bytes_in and request, in this order, is fixed by its type. A request is written as
  * the difference to the one that is expected.
  */
-static inline unsigned ring_part_fields(unsigned kind)
+static inline unsigned ring_part_fields(unsigned type)
 {
 	/* The policy may make it a blocking one, which says what it moved. */
-	return call_part_fields(kind) |
-	       (kind == CALL_COLLECTIVE_POSTED ? PART_BYTES | PART_BYTES_IN : 0U);
+	return call_part_fields(type) |
+	       (type == CALL_COLLECTIVE_POSTED ? PART_BYTES | PART_BYTES_IN : 0U);
 }
 
-static inline unsigned ring_part_words(unsigned kind)
+static inline unsigned ring_part_words(unsigned type)
 {
-	unsigned fields = ring_part_fields(kind);
+	unsigned fields = ring_part_fields(type);
 
 	return 1U + !!(fields & PART_TAG) + !!(fields & PART_BYTES) + !!(fields & PART_BYTES_IN) +
 	       !!(fields & PART_REQUEST);

@@ -325,7 +325,7 @@ static bool measure(struct visit *visit, const uintptr_t *a, struct request *req
 	comm_neighbors(comm);
 	found = visit->info->handler->volume(&args);
 	*request = (struct request){
-		.kind = REQUEST_COLLECTIVE,
+		.type = REQUEST_COLLECTIVE,
 		.comm = comm->number,
 		.peer = found.root,
 		.bytes = found.sent,

@@ -21,17 +21,17 @@ static void put_sent(struct visit *visit, const struct request *request)
 	visit_request(visit, CALL_SEND_DONE, request->id);
 }
 
-static void put_ended(struct visit *visit, enum call_part_kind kind, const struct request *request,
+static void put_ended(struct visit *visit, enum call_part_type type, const struct request *request,
                       uint64_t bytes)
 {
-	put_volume(visit, kind, request, bytes);
-	visit_request(visit, kind, request->id);
+	put_volume(visit, type, request, bytes);
+	visit_request(visit, type, request->id);
 }
 
 static void put_done(struct visit *visit, const struct request *request,
                      const unsigned char *status)
 {
-	switch (request->kind) {
+	switch (request->type) {
 	case REQUEST_RECEIVE:
 		put_received_later(visit, request, status);
 		break;
@@ -59,7 +59,7 @@ static void put_cancelled(struct visit *visit, const struct request *request)
 void put_end(struct visit *visit, const struct request *request, const unsigned char *status)
 {
 	/* Messages alone can be cancelled; statuses of others may say so without a reason. */
-	bool message = (request->kind == REQUEST_SEND || request->kind == REQUEST_RECEIVE) &&
+	bool message = (request->type == REQUEST_SEND || request->type == REQUEST_RECEIVE) &&
 	               !request->as_asked;
 
 	if (!status || (message && status_cancelled(status)))
@@ -292,7 +292,7 @@ static void request_free_after(struct visit *visit, const uintptr_t *a)
 	if (!request)
 		return;
 	request->persistent = false; /* it is gone in any case */
-	if (request_ends(request) && request->kind == REQUEST_SEND)
+	if (request_ends(request) && request->type == REQUEST_SEND)
 		put_sent(visit, request);
 	else if (request_ends(request))
 		put_cancelled(visit, request);

@@ -26,7 +26,7 @@ static uint32_t mode_of(uint32_t mode)
 static void open_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *comm = comm_of(visit->thread, handle_of(a[0]));
-	struct request kept = {.kind = REQUEST_OTHER};
+	struct request kept = {.type = REQUEST_OTHER};
 
 	if (!comm || !a[1])
 		return;
@@ -60,16 +60,16 @@ const struct handler handler_FILE_CLOSE = {close_before, close_after, false};
 
 void put_transfer_posted(struct visit *visit, const struct request *request)
 {
-	enum call_part_kind kind =
-		request->kind == REQUEST_WRITE ? CALL_WRITE_POSTED : CALL_READ_POSTED;
+	enum call_part_type type =
+		request->type == REQUEST_WRITE ? CALL_WRITE_POSTED : CALL_READ_POSTED;
 
-	*visit_part(visit, kind, request->comm, CALL_NO_PEER) = request->bytes_in;
-	visit_request(visit, kind, request->id);
+	*visit_part(visit, type, request->comm, CALL_NO_PEER) = request->bytes_in;
+	visit_request(visit, type, request->id);
 }
 
 void put_transfer(struct visit *visit, const struct request *request, uint64_t moved)
 {
-	bool write = request->kind == REQUEST_WRITE;
+	bool write = request->type == REQUEST_WRITE;
 
 	if (request->comm)
 		put_volume(visit, write ? CALL_FILE_WRITE : CALL_FILE_READ, request, moved);
@@ -88,7 +88,7 @@ static struct request transfer(const struct visit *visit, const uintptr_t *a)
 	const struct request *kept = find_file(a[0]);
 
 	return (struct request){
-		.kind = visit->info->handler->kind,
+		.type = visit->info->handler->type,
 		.comm = kept ? kept->comm : 0,
 		.peer = CALL_NO_PEER,
 		.bytes_in = bytes_at(visit, count_of(visit, a)),
@@ -127,7 +127,7 @@ static void transfer_split(struct visit *visit, const uintptr_t *a)
 		put_transfer(visit, &request, request.bytes_in);
 		return;
 	}
-	kept->kind = request.kind;
+	kept->type = request.type;
 	kept->bytes_in = request.bytes_in;
 	kept->id = request_next_id();
 	put_transfer_posted(visit, kept);
@@ -151,13 +151,13 @@ const struct handler handler_SPLIT_END = {
 #define FORMS(signature, request, count)                                     \
 	const struct handler handler_##signature = {.before = want_status,   \
 	                                            .after = transfer_ended, \
-	                                            .kind = (request),       \
+	                                            .type = (request),       \
 	                                            .status = (count) + 2,   \
 	                                            .at = {count}};          \
 	const struct handler handler_##signature##_POSTED = {                \
-		.after = transfer_posted, .kind = (request), .at = {count}}; \
+		.after = transfer_posted, .type = (request), .at = {count}}; \
 	const struct handler handler_##signature##_BEGIN = {                 \
-		.after = transfer_split, .kind = (request), .at = {count}};
+		.after = transfer_split, .type = (request), .at = {count}};
 
 FORMS(READ, REQUEST_READ, 2)
 FORMS(READ_AT, REQUEST_READ, 3)

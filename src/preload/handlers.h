@@ -43,10 +43,10 @@ static inline bool is_peer(int rank)
 }
 
 /* Adds a part with the bytes that a collective or a transfer of a file moved. */
-static inline void put_volume(struct visit *visit, enum call_part_kind kind,
+static inline void put_volume(struct visit *visit, enum call_part_type type,
                               const struct request *request, uint64_t bytes)
 {
-	uint64_t *at = visit_part(visit, kind, request->comm, request->peer);
+	uint64_t *at = visit_part(visit, type, request->comm, request->peer);
 
 	at[0] = bytes;
 	at[1] = request->bytes_in;

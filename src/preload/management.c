@@ -170,7 +170,7 @@ const struct handler handler_COMM_6_7 = {.after = comm_after, .at = {6, 7}};
 static void idup_after(struct visit *visit, const uintptr_t *a)
 {
 	struct comm *of = comm_of(visit->thread, handle_of(a[0]));
-	struct request kept = {.kind = REQUEST_OTHER};
+	struct request kept = {.type = REQUEST_OTHER};
 
 	if (!of)
 		return;

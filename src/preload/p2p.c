@@ -52,7 +52,7 @@ const struct handler handler_SENDRECV_REPLACE = {
 static void keep_message(struct visit *visit, uintptr_t message, uintptr_t comm)
 {
 	struct request kept = {
-		.kind = REQUEST_OTHER,
+		.type = REQUEST_OTHER,
 		.comm = comm_number(visit->thread, handle_of(comm)),
 	};
 
@@ -112,7 +112,7 @@ const struct handler handler_MRECV = {.before = mrecv_before, .after = mrecv_aft
 
 static void imrecv_after(struct visit *visit, const uintptr_t *a)
 {
-	struct request request = {.kind = REQUEST_RECEIVE, .comm = (uint32_t)visit->saved};
+	struct request request = {.type = REQUEST_RECEIVE, .comm = (uint32_t)visit->saved};
 
 	start_request(visit, handle_at(a[4], 0), &request);
 }
@@ -122,16 +122,16 @@ const struct handler handler_IMRECV = {.before = find_message, .after = imrecv_a
 /* --- non-blocking ----------------------------------------------------------------------------- */
 
 __attribute__((always_inline)) static inline void
-put_started(struct visit *visit, enum request_kind kind, const struct request *request)
+put_started(struct visit *visit, enum request_type type, const struct request *request)
 {
-	if (kind == REQUEST_SEND) {
+	if (type == REQUEST_SEND) {
 		visit_message(visit, CALL_SEND_POSTED, request->comm, request->peer, request->tag,
 		              request->bytes);
 		visit_request(visit, CALL_SEND_POSTED, request->id);
-	} else if (kind == REQUEST_RECEIVE) {
+	} else if (type == REQUEST_RECEIVE) {
 		visit_part(visit, CALL_RECEIVE_POSTED, request->comm, request->peer);
 		visit_request(visit, CALL_RECEIVE_POSTED, request->id);
-	} else if (kind == REQUEST_COLLECTIVE) {
+	} else if (type == REQUEST_COLLECTIVE) {
 		put_volume(visit, CALL_COLLECTIVE_POSTED, request, request->bytes);
 		visit_request(visit, CALL_COLLECTIVE_POSTED, request->id);
 	} else {
@@ -143,60 +143,60 @@ put_started(struct visit *visit, enum request_kind kind, const struct request *r
  * Adds a complete message to this call for an operation that ended at once, or whose request cannot
  * be followed.
  */
-static inline void put_at_once(struct visit *visit, enum request_kind kind,
+static inline void put_at_once(struct visit *visit, enum request_type type,
                                const struct request *request)
 {
-	if (kind == REQUEST_SEND)
+	if (type == REQUEST_SEND)
 		visit_message(visit, CALL_SEND, request->comm, request->peer, request->tag,
 		              request->bytes);
-	else if (kind == REQUEST_COLLECTIVE)
+	else if (type == REQUEST_COLLECTIVE)
 		put_volume(visit, CALL_COLLECTIVE, request, request->bytes);
-	else if (kind != REQUEST_RECEIVE)
+	else if (type != REQUEST_RECEIVE)
 		put_transfer(visit, request, request->bytes_in);
 }
 
 /*
- * The kind is a parameter of its own: where it is a constant, the request never needs memory.
+ * The type is a parameter of its own: where it is a constant, the request never needs memory.
  */
 __attribute__((always_inline)) static inline void
-start(struct visit *visit, uint64_t handle, enum request_kind kind, struct request *request)
+start(struct visit *visit, uint64_t handle, enum request_type type, struct request *request)
 {
 	bool done = handle_done(handle);
 
 	if (!done)
 		request->id = request_next_id();
-	if (!done && request_add(handle, request, !request_tells(kind)))
-		put_started(visit, kind, request);
+	if (!done && request_add(handle, request, !request_tells(type)))
+		put_started(visit, type, request);
 	else
-		put_at_once(visit, kind, request);
+		put_at_once(visit, type, request);
 }
 
 void start_request(struct visit *visit, uint64_t handle, struct request *request)
 {
-	start(visit, handle, (enum request_kind)request->kind, request);
+	start(visit, handle, (enum request_type)request->type, request);
 }
 
 __attribute__((always_inline)) static inline struct request
-message(struct visit *visit, enum request_kind kind, const uintptr_t *a)
+message(struct visit *visit, enum request_type type, const uintptr_t *a)
 {
 	return (struct request){
-		.kind = (uint8_t)kind,
+		.type = (uint8_t)type,
 		.comm = comm_number(visit->thread, handle_of(a[5])),
 		.peer = (int)a[3],
 		.tag = (int)a[4],
-		.bytes = kind == REQUEST_SEND ? bytes_at(visit, &a[1]) : 0,
+		.bytes = type == REQUEST_SEND ? bytes_at(visit, &a[1]) : 0,
 	};
 }
 
 __attribute__((always_inline)) static inline void
-start_message(struct visit *visit, enum request_kind kind, const uintptr_t *a)
+start_message(struct visit *visit, enum request_type type, const uintptr_t *a)
 {
 	struct request request;
 
 	if (!is_peer((int)a[3]))
 		return;
-	request = message(visit, kind, a);
-	start(visit, handle_at(a[6], 0), kind, &request);
+	request = message(visit, type, a);
+	start(visit, handle_at(a[6], 0), type, &request);
 }
 
 static void isend_after(struct visit *visit, const uintptr_t *a)
@@ -222,7 +222,7 @@ static void start_both(struct visit *visit, const uintptr_t *a, const uintptr_t 
 {
 	uintptr_t comm = receive[2];
 	struct request request = {
-		.kind = REQUEST_RECEIVE,
+		.type = REQUEST_RECEIVE,
 		.as_asked = !abi.open_mpi,
 		.comm = comm_number(visit->thread, handle_of(comm)),
 		.peer = (int)receive[0],
@@ -263,18 +263,18 @@ static void init_after(struct visit *visit, const uintptr_t *a)
 
 	if (!is_peer((int)a[3]))
 		return;
-	request = message(visit, (enum request_kind)visit->info->handler->kind, a);
+	request = message(visit, (enum request_type)visit->info->handler->type, a);
 	keep_persistent(handle_at(a[6], 0), &request);
 }
 
-const struct handler handler_SEND_INIT = {.after = init_after, .kind = REQUEST_SEND};
-const struct handler handler_RECV_INIT = {.after = init_after, .kind = REQUEST_RECEIVE};
+const struct handler handler_SEND_INIT = {.after = init_after, .type = REQUEST_SEND};
+const struct handler handler_RECV_INIT = {.after = init_after, .type = REQUEST_RECEIVE};
 
 /* Neither partitions nor their arrivals are messages: what is started is one. */
 static void partitioned_after(struct visit *visit, const uintptr_t *a)
 {
 	struct request request = {
-		.kind = visit->info->handler->kind,
+		.type = visit->info->handler->type,
 		.as_asked = true,
 		.comm = comm_number(visit->thread, handle_of(a[6])),
 		.peer = (int)a[4],
@@ -286,8 +286,8 @@ static void partitioned_after(struct visit *visit, const uintptr_t *a)
 		keep_persistent(handle_at(a[8], 0), &request);
 }
 
-const struct handler handler_PSEND_INIT = {.after = partitioned_after, .kind = REQUEST_SEND};
-const struct handler handler_PRECV_INIT = {.after = partitioned_after, .kind = REQUEST_RECEIVE};
+const struct handler handler_PSEND_INIT = {.after = partitioned_after, .type = REQUEST_SEND};
+const struct handler handler_PRECV_INIT = {.after = partitioned_after, .type = REQUEST_RECEIVE};
 
 static void start_again(struct visit *visit, uint64_t handle)
 {
@@ -296,7 +296,7 @@ static void start_again(struct visit *visit, uint64_t handle)
 	if (!request)
 		return;
 	request->id = request_next_id();
-	put_started(visit, (enum request_kind)request->kind, request);
+	put_started(visit, (enum request_type)request->type, request);
 }
 
 static void start_after(struct visit *visit, const uintptr_t *a)

@@ -239,8 +239,8 @@ static inline size_t thread_part_words(const struct thread *thread)
 /* Makes room for another part: writes what there is where the record is full. */
 RARE void visit_part_room(struct visit *visit);
 
-/* Another part. What its kind has beyond these is the caller's to fill in, from here on. */
-static inline uint64_t *visit_part(struct visit *visit, enum call_part_kind kind, uint32_t comm,
+/* Another part. What its type has beyond these is the caller's to fill in, from here on. */
+static inline uint64_t *visit_part(struct visit *visit, enum call_part_type type, uint32_t comm,
                                    int32_t peer)
 {
 	struct thread *thread = visit->thread;
@@ -249,26 +249,26 @@ static inline uint64_t *visit_part(struct visit *visit, enum call_part_kind kind
 	if (unlikely(ring_head_parts(thread->made) == RING_MAX_PARTS))
 		visit_part_room(visit);
 	at = &thread->parts[thread_part_words(thread)];
-	thread->made += ring_head(0, ring_part_words(kind), 1, 0, 0);
-	*at = (uint64_t)kind | (uint64_t)comm << 8 | (uint64_t)(uint32_t)peer << 32;
+	thread->made += ring_head(0, ring_part_words(type), 1, 0, 0);
+	*at = (uint64_t)type | (uint64_t)comm << 8 | (uint64_t)(uint32_t)peer << 32;
 	return at + 1;
 }
 
 /* CALL_SEND and CALL_RECEIVE; with a request CALL_SEND_POSTED and CALL_RECEIVE_DONE. */
-static inline void visit_message(struct visit *visit, enum call_part_kind kind, uint32_t comm,
+static inline void visit_message(struct visit *visit, enum call_part_type type, uint32_t comm,
                                  int32_t peer, int32_t tag, uint64_t bytes)
 {
-	uint64_t *at = visit_part(visit, kind, comm, peer);
+	uint64_t *at = visit_part(visit, type, comm, peer);
 
 	at[0] = (uint64_t)(uint32_t)tag;
 	at[1] = bytes;
 }
 
-/* The request that the last part, of this kind, is about, as its last word. */
-static inline void visit_request(struct visit *visit, enum call_part_kind kind, uint64_t request)
+/* The request that the last part, of this type, is about, as its last word. */
+static inline void visit_request(struct visit *visit, enum call_part_type type, uint64_t request)
 {
 	struct thread *thread = visit->thread;
-	unsigned fields = call_part_fields(kind);
+	unsigned fields = call_part_fields(type);
 
 	thread->parts[thread_part_words(thread) - 1] =
 		request - (*call_last_request(&thread->requests, fields) + 1);
@@ -287,7 +287,7 @@ struct handler {
 	void (*before)(struct visit *visit, uintptr_t *a);
 	void (*after)(struct visit *visit, const uintptr_t *a);
 	bool always, unknown;
-	uint8_t kind;   /* of the request or the part that is made */
+	uint8_t type;   /* of the request or the part that is made */
 	uint8_t status; /* its place among the arguments */
 	uint8_t at[3];  /* other places, as after() says */
 	/* Returns the bytes that a collective sends and receives. */

@@ -66,7 +66,7 @@ static bool is_own(const struct request *request)
  */
 static bool join(struct request *first, uint64_t handle)
 {
-	if (!is_own(first) || first->persistent || request_tells(first->kind) ||
+	if (!is_own(first) || first->persistent || request_tells(first->type) ||
 	    !take(&first->key, handle))
 		return false;
 	first->more++;

@@ -10,7 +10,7 @@
 
 #include "preload/preload.h"
 
-enum request_kind {
+enum request_type {
 	REQUEST_SEND,
 	REQUEST_RECEIVE,
 	REQUEST_COLLECTIVE,
@@ -20,9 +20,9 @@ enum request_kind {
 };
 
 /* Whether it is known only at its end what it moved. */
-static inline bool request_tells(enum request_kind kind)
+static inline bool request_tells(enum request_type type)
 {
-	return kind == REQUEST_RECEIVE || kind == REQUEST_READ || kind == REQUEST_WRITE;
+	return type == REQUEST_RECEIVE || type == REQUEST_READ || type == REQUEST_WRITE;
 }
 
 struct request {
@@ -31,7 +31,7 @@ struct request {
 	uint64_t bytes, bytes_in;
 	uint32_t comm; /* its number */
 	int32_t peer, tag;
-	uint8_t kind; /* enum request_kind */
+	uint8_t type; /* enum request_type */
 	bool persistent;
 	bool as_asked;              /* no status tells how it ended */
 	uint32_t more;              /* of its handle and thread, see request_claim() */
@@ -98,7 +98,7 @@ static inline struct request *request_add(uint64_t handle, const struct request 
 	request->comm = new->comm;
 	request->peer = new->peer;
 	request->tag = new->tag;
-	request->kind = new->kind;
+	request->type = new->type;
 	request->persistent = new->persistent;
 	request->as_asked = new->as_asked;
 	request->more = 0;

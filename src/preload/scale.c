@@ -86,11 +86,11 @@ static uint64_t event_key(const struct thread *thread, bool with_tag)
 	for (size_t at = 0; at < thread_part_words(thread);
 	     at += ring_part_words(thread->parts[at] & 0xff)) {
 		uint64_t part = lambda_mix(thread->parts[at]);
-		unsigned kind = thread->parts[at] & 0xff;
+		unsigned type = thread->parts[at] & 0xff;
 
-		if (kind == CALL_TEST_FAILED || kind == CALL_VALUE)
+		if (type == CALL_TEST_FAILED || type == CALL_VALUE)
 			continue;
-		if (with_tag && ring_part_fields(kind) & PART_TAG)
+		if (with_tag && ring_part_fields(type) & PART_TAG)
 			part = lambda_mix(part ^ thread->parts[at + 1]);
 		key += part;
 	}
@@ -122,9 +122,9 @@ static bool is_wide(const struct thread *thread)
 {
 	for (size_t at = 0; at < thread_part_words(thread);
 	     at += ring_part_words(thread->parts[at] & 0xff)) {
-		unsigned kind = thread->parts[at] & 0xff;
+		unsigned type = thread->parts[at] & 0xff;
 
-		if ((kind == CALL_COLLECTIVE || kind == CALL_COLLECTIVE_DONE) &&
+		if ((type == CALL_COLLECTIVE || type == CALL_COLLECTIVE_DONE) &&
 		    comm_is_wide(thread->parts[at] >> 8 & 0xffffff))
 			return true;
 	}

@@ -100,8 +100,8 @@ static struct ring_sum *row_of_part(const struct thread *thread, uint32_t site, 
 
 static void add_move(uint64_t *moved, const uint64_t *part)
 {
-	unsigned kind = *part & 0xff, moves = call_part_moves(kind);
-	const uint64_t *bytes = part + 1 + !!(ring_part_fields(kind) & PART_TAG);
+	unsigned type = *part & 0xff, moves = call_part_moves(type);
+	const uint64_t *bytes = part + 1 + !!(ring_part_fields(type) & PART_TAG);
 
 	if (moves & PART_OUT) {
 		moved[RING_SENT] += !!(moves & PART_COUNTED);

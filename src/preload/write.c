@@ -185,9 +185,9 @@ static struct call_requests requests_before(const struct thread *thread)
 	struct call_requests requests = thread->requests;
 
 	for (size_t at = 0; at < thread_part_words(thread);) {
-		unsigned kind = thread->parts[at] & 0xff, fields = call_part_fields(kind);
+		unsigned type = thread->parts[at] & 0xff, fields = call_part_fields(type);
 
-		at += ring_part_words(kind);
+		at += ring_part_words(type);
 		if (fields & PART_REQUEST && !(fields & PART_ASKS))
 			*call_last_request(&requests, fields) -= thread->parts[at - 1] + 1;
 	}

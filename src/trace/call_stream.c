@@ -63,9 +63,9 @@ static int add_region(struct call_stream *stream, const struct call *call)
 /* After the last call, `active` holds the requests that were never completed. */
 static int count_request(struct map64 *active, const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 
-	if (!(fields & PART_REQUEST) || part->kind == CALL_TEST_FAILED)
+	if (!(fields & PART_REQUEST) || part->type == CALL_TEST_FAILED)
 		return 0;
 	if (fields & PART_POSTS)
 		return map64_get(active, part->request) == UINT32_MAX
@@ -182,7 +182,7 @@ static void order_receives(struct call_part *parts, uint32_t nr)
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i <= nr; i++) {
-		if (i < nr && parts[i].kind == CALL_RECEIVE_DONE)
+		if (i < nr && parts[i].type == CALL_RECEIVE_DONE)
 			continue;
 		if (i > first + 1)
 			ARRAY_SORT(parts + first, i - first, compare_requests);

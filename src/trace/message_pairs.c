@@ -149,7 +149,7 @@ static bool is_wide(const struct message_pairs *pairs, const struct call *call)
 	const struct trace_comm *comm =
 		call->nr_parts ? trace_comm(pairs->calls->trace, call->parts[0].comm) : NULL;
 
-	return comm && call->parts[0].kind == CALL_COLLECTIVE &&
+	return comm && call->parts[0].type == CALL_COLLECTIVE &&
 	       comm->nr_members == pairs->most_members;
 }
 
@@ -203,7 +203,7 @@ static struct pair pair_of_collective(struct message_reader *reader, const struc
 
 static struct pair pair_of_part(struct message_reader *reader, const struct call_part *part)
 {
-	switch (part->kind) {
+	switch (part->type) {
 	case CALL_SEND:
 	case CALL_SEND_POSTED:
 		return pair_of_message(reader, part, false);
@@ -214,7 +214,7 @@ static struct pair pair_of_part(struct message_reader *reader, const struct call
 	case CALL_COLLECTIVE_POSTED:
 		return pair_of_collective(reader, part);
 	default:
-		if (call_part_moves(part->kind) & PART_COUNTED)
+		if (call_part_moves(part->type) & PART_COUNTED)
 			number_end(reader, OTHER_CHANNEL, true);
 		return (struct pair){0};
 	}

@@ -443,7 +443,7 @@ double call_part_value(const struct call_part *part)
 bool call_value(const struct call *call, double *value)
 {
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind == CALL_VALUE) {
+		if (call->parts[i].type == CALL_VALUE) {
 			*value = call_part_value(&call->parts[i]);
 			return true;
 		}

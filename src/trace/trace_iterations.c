@@ -192,7 +192,7 @@ static uint64_t key_of(const struct call *call)
 {
 	uint64_t key = lambda_mix((uint64_t)call->site << 32 | call->region);
 	const struct call_part *part = call->parts;
-	unsigned fields = call->nr_parts ? call_part_fields(part->kind) : 0;
+	unsigned fields = call->nr_parts ? call_part_fields(part->type) : 0;
 
 	if (fields & PART_COMM)
 		key = lambda_mix(key ^ part->comm);

@@ -354,14 +354,14 @@ static void write_begun(OTF2_EvtWriter *writer, uint64_t time, const struct call
 {
 	uint32_t peer = (uint32_t)part->peer, tag = (uint32_t)part->tag;
 
-	if (part->kind == CALL_SEND)
+	if (part->type == CALL_SEND)
 		OTF2_EvtWriter_MpiSend(writer, NULL, time, peer, part->comm, tag, part->bytes);
-	else if (part->kind == CALL_SEND_POSTED)
+	else if (part->type == CALL_SEND_POSTED)
 		OTF2_EvtWriter_MpiIsend(writer, NULL, time, peer, part->comm, tag, part->bytes,
 		                        part->request);
-	else if (part->kind == CALL_RECEIVE_POSTED)
+	else if (part->type == CALL_RECEIVE_POSTED)
 		OTF2_EvtWriter_MpiIrecvRequest(writer, NULL, time, part->request);
-	else if (part->kind == CALL_COLLECTIVE)
+	else if (part->type == CALL_COLLECTIVE)
 		OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, time);
 }
 
@@ -369,14 +369,14 @@ static void write_done(OTF2_EvtWriter *writer, uint64_t time, const struct call_
 {
 	uint32_t peer = (uint32_t)part->peer, tag = (uint32_t)part->tag;
 
-	if (part->kind == CALL_SEND_DONE)
+	if (part->type == CALL_SEND_DONE)
 		OTF2_EvtWriter_MpiIsendComplete(writer, NULL, time, part->request);
-	else if (part->kind == CALL_RECEIVE)
+	else if (part->type == CALL_RECEIVE)
 		OTF2_EvtWriter_MpiRecv(writer, NULL, time, peer, part->comm, tag, part->bytes);
-	else if (part->kind == CALL_RECEIVE_DONE)
+	else if (part->type == CALL_RECEIVE_DONE)
 		OTF2_EvtWriter_MpiIrecv(writer, NULL, time, peer, part->comm, tag, part->bytes,
 		                        part->request);
-	else if (part->kind == CALL_COLLECTIVE)
+	else if (part->type == CALL_COLLECTIVE)
 		OTF2_EvtWriter_MpiCollectiveEnd(writer, NULL, time, OTF2_COLLECTIVE_OP_ALLREDUCE,
 		                                part->comm, peer, part->bytes, part->bytes_in);
 }

@@ -302,11 +302,11 @@ static void first_half(struct fake_job *job, struct rank *rank, uint64_t step)
 	if (job->no_mpi)
 		return;
 	for (unsigned i = 0; i < 2; i++) {
-		part = (struct call_part){.kind = CALL_RECEIVE_POSTED, .request = ++rank->request};
+		part = (struct call_part){.type = CALL_RECEIVE_POSTED, .request = ++rank->request};
 		mpi_call(rank, M_IRECV, rank->time + 400, &part, 1);
 	}
 	for (int direction = -1; direction <= 1; direction += 2) {
-		part = (struct call_part){.kind = CALL_SEND_POSTED,
+		part = (struct call_part){.type = CALL_SEND_POSTED,
 		                          .comm = rank->comm,
 		                          .peer = neighbour(job, rank, direction),
 		                          .tag = 10 + direction,
@@ -334,13 +334,13 @@ static void second_half(struct fake_job *job, struct rank *rank, uint64_t step)
 	for (int i = 0; i < 2; i++) {
 		int direction = 2 * i - 1, peer = neighbour(job, rank, direction);
 
-		parts[i] = (struct call_part){.kind = CALL_RECEIVE_DONE,
+		parts[i] = (struct call_part){.type = CALL_RECEIVE_DONE,
 		                              .comm = rank->comm,
 		                              .peer = peer,
 		                              .tag = 10 - direction,
 		                              .bytes = message_size(step, peer),
 		                              .request = rank->request - 3 + (uint64_t)i};
-		parts[2 + i] = (struct call_part){.kind = CALL_SEND_DONE,
+		parts[2 + i] = (struct call_part){.type = CALL_SEND_DONE,
 		                                  .request = rank->request - 1 + (uint64_t)i};
 		end = later(end, job->posted[peer] + LATENCY + rnd(job, LATENCY));
 	}
@@ -350,7 +350,7 @@ static void second_half(struct fake_job *job, struct rank *rank, uint64_t step)
 static void put_regions(struct fake_job *job, struct rank *rank, uint64_t step, uint64_t steps)
 {
 	double energy = -100.5 + (double)step;
-	struct call_part value = {.kind = CALL_VALUE};
+	struct call_part value = {.type = CALL_VALUE};
 
 	memcpy(&value.bytes, &energy, sizeof(energy));
 	if (job->no_mpi)
@@ -369,7 +369,7 @@ static void sum_up(struct fake_job *job, uint64_t step, uint64_t steps)
 		last = later(last, job->ranks[r].time);
 	for (int r = 0; r < job->nr; r++) {
 		struct rank *rank = &job->ranks[r];
-		struct call_part part = {.kind = CALL_COLLECTIVE,
+		struct call_part part = {.type = CALL_COLLECTIVE,
 		                         .comm = rank->comm,
 		                         .peer = CALL_NO_PEER,
 		                         .bytes = 8,

@@ -55,11 +55,11 @@ static void put_parts(const struct chrome_track *track, const struct call *call)
 	for (uint32_t i = 0; i < call->nr_parts && told < MAX_TOLD; i++) {
 		const struct call_part *part = &call->parts[i];
 
-		if (seen >> part->kind & 1)
+		if (seen >> part->type & 1)
 			continue;
-		seen |= 1U << part->kind;
+		seen |= 1U << part->type;
 		told++;
-		call_part_text(json_begin_text(track->json, part_kind_name(part->kind)),
+		call_part_text(json_begin_text(track->json, part_type_name(part->type)),
 		               track->trace, part);
 		json_end_text(track->json);
 	}

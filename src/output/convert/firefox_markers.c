@@ -86,7 +86,7 @@ static void put_parts(FILE *to, const struct trace *trace, const struct call *ca
 			fprintf(to, "; %" PRIu32 " more", call->nr_parts - i);
 			break;
 		}
-		fprintf(to, "%s%s ", i ? "; " : "", part_kind_name(call->parts[i].kind));
+		fprintf(to, "%s%s ", i ? "; " : "", part_type_name(call->parts[i].type));
 		call_part_text(to, trace, &call->parts[i]);
 	}
 }

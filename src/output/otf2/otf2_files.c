@@ -127,13 +127,13 @@ static void write_opened(struct location *location, uint64_t time, uint32_t hand
 /* No two operations of a location have the same: those of requests are odd. */
 static uint64_t matching_id(const struct location *location, const struct call_part *part)
 {
-	return call_part_fields(part->kind) & PART_REQUEST ? part->request << 1 | 1
+	return call_part_fields(part->type) & PART_REQUEST ? part->request << 1 | 1
 	                                                   : location->transfers << 1;
 }
 
 static bool is_read(const struct call_part *part)
 {
-	return part->kind == CALL_FILE_READ || part->kind == CALL_READ_POSTED;
+	return part->type == CALL_FILE_READ || part->type == CALL_READ_POSTED;
 }
 
 void otf2_file_begun(struct location *location, uint64_t time, const struct call *call,
@@ -150,7 +150,7 @@ void otf2_file_begun(struct location *location, uint64_t time, const struct call
 	                                                         : OTF2_IO_OPERATION_MODE_WRITE,
 	                                           flags_of(name), part->bytes_in,
 	                                           matching_id(location, part)));
-	if (call_part_fields(part->kind) & PART_REQUEST)
+	if (call_part_fields(part->type) & PART_REQUEST)
 		otf2_activate(location, part, handle + 1);
 }
 
@@ -180,10 +180,10 @@ void otf2_file_request(struct location *location, uint64_t time, uint32_t handle
 	uint64_t id = matching_id(location, part);
 	OTF2_EvtWriter *to = location->writer;
 
-	if (part->kind == CALL_TEST_FAILED)
+	if (part->type == CALL_TEST_FAILED)
 		otf2_check(location->archive,
 		           OTF2_EvtWriter_IoOperationTest(to, NULL, time, handle, id));
-	else if (part->kind == CALL_CANCELLED)
+	else if (part->type == CALL_CANCELLED)
 		otf2_check(location->archive,
 		           OTF2_EvtWriter_IoOperationCancelled(to, NULL, time, handle, id));
 	else
@@ -198,9 +198,9 @@ void otf2_file_done(struct location *location, uint64_t time, const struct call 
 
 	if (!handle_of(location->archive, part, &handle))
 		return;
-	if (part->kind == CALL_FILE_OPENED)
+	if (part->type == CALL_FILE_OPENED)
 		write_opened(location, time, handle, part->tag);
-	else if (part->kind == CALL_FILE_CLOSED)
+	else if (part->type == CALL_FILE_CLOSED)
 		otf2_check(location->archive,
 		           OTF2_EvtWriter_IoDestroyHandle(location->writer, NULL, time, handle));
 	else

@@ -35,22 +35,22 @@ static void write_posted(struct location *location, uint64_t time, const struct 
 	uint32_t comm = 0;
 	bool ends;
 
-	if (part->kind == CALL_SEND_POSTED && !comm_of(archive, part, true, &comm))
+	if (part->type == CALL_SEND_POSTED && !comm_of(archive, part, true, &comm))
 		return;
-	if (part->kind != CALL_RECEIVE_POSTED && !is_told(location, call, part))
+	if (part->type != CALL_RECEIVE_POSTED && !is_told(location, call, part))
 		return;
 	ends = otf2_activate(location, part, 0);
-	if (part->kind == CALL_SEND_POSTED && !ends)
+	if (part->type == CALL_SEND_POSTED && !ends)
 		otf2_check(archive, OTF2_EvtWriter_MpiSend(location->writer, NULL, time,
 		                                           (uint32_t)part->peer, comm,
 		                                           (uint32_t)part->tag, part->bytes));
 	if (!ends)
 		return;
-	if (part->kind == CALL_SEND_POSTED)
+	if (part->type == CALL_SEND_POSTED)
 		otf2_check(archive, OTF2_EvtWriter_MpiIsend(
 					    location->writer, NULL, time, (uint32_t)part->peer,
 					    comm, (uint32_t)part->tag, part->bytes, part->request));
-	else if (part->kind == CALL_RECEIVE_POSTED)
+	else if (part->type == CALL_RECEIVE_POSTED)
 		otf2_check(archive, OTF2_EvtWriter_MpiIrecvRequest(location->writer, NULL, time,
 		                                                   part->request));
 	else
@@ -62,7 +62,7 @@ static void write_received(struct location *location, uint64_t time, const struc
                            const struct call_part *part)
 {
 	struct archive *archive = location->archive;
-	bool requested = part->kind == CALL_RECEIVE_DONE && otf2_is_active(location, part);
+	bool requested = part->type == CALL_RECEIVE_DONE && otf2_is_active(location, part);
 	uint32_t comm;
 
 	if (!comm_of(archive, part, true, &comm) || !is_told(location, call, part)) {
@@ -161,10 +161,10 @@ static void write_access(struct location *location, uint64_t time, const struct 
 	if (end)
 		otf2_check(archive, OTF2_EvtWriter_RmaOpCompleteBlocking(to, NULL, time, mpi_window,
 		                                                         location->accesses++));
-	else if (part->kind == CALL_PUT)
+	else if (part->type == CALL_PUT)
 		otf2_check(archive, OTF2_EvtWriter_RmaPut(to, NULL, time, mpi_window, peer,
 		                                          part->bytes, location->accesses));
-	else if (part->kind == CALL_GET)
+	else if (part->type == CALL_GET)
 		otf2_check(archive, OTF2_EvtWriter_RmaGet(to, NULL, time, mpi_window, peer,
 		                                          part->bytes, location->accesses));
 	else
@@ -179,7 +179,7 @@ static void write_at_enter(struct location *location, uint64_t time, const struc
 	struct archive *archive = location->archive;
 	uint32_t comm;
 
-	switch (part->kind) {
+	switch (part->type) {
 	case CALL_SEND:
 		if (comm_of(archive, part, true, &comm) && is_told(location, call, part))
 			otf2_check(archive,
@@ -216,10 +216,10 @@ static void write_request_event(struct location *location, uint64_t time,
 		return;
 	if (handle)
 		otf2_file_request(location, time, handle - 1, part);
-	else if (part->kind == CALL_SEND_DONE)
+	else if (part->type == CALL_SEND_DONE)
 		otf2_check(archive, OTF2_EvtWriter_MpiIsendComplete(location->writer, NULL, time,
 		                                                    part->request));
-	else if (part->kind == CALL_TEST_FAILED)
+	else if (part->type == CALL_TEST_FAILED)
 		otf2_check(archive, OTF2_EvtWriter_MpiRequestTest(location->writer, NULL, time,
 		                                                  part->request));
 	else
@@ -230,7 +230,7 @@ static void write_request_event(struct location *location, uint64_t time,
 static void write_at_leave(struct location *location, uint64_t time, const struct call *call,
                            const struct call_part *part)
 {
-	switch (part->kind) {
+	switch (part->type) {
 	case CALL_RECEIVE:
 	case CALL_RECEIVE_DONE:
 		write_received(location, time, call, part);
@@ -265,18 +265,18 @@ static void write_at_leave(struct location *location, uint64_t time, const struc
 	default:
 		break;
 	}
-	if (call_part_fields(part->kind) & PART_REQUEST &&
-	    !(call_part_fields(part->kind) & PART_POSTS) && part->kind != CALL_TEST_FAILED)
+	if (call_part_fields(part->type) & PART_REQUEST &&
+	    !(call_part_fields(part->type) & PART_POSTS) && part->type != CALL_TEST_FAILED)
 		map64_remove(&location->requests, part->request);
 }
 
 /* A call is one collective at most: what else it did stands inside. */
 static bool shows(const struct call *call, uint32_t i)
 {
-	if (call->parts[i].kind != CALL_COLLECTIVE)
+	if (call->parts[i].type != CALL_COLLECTIVE)
 		return true;
 	while (i-- > 0)
-		if (call->parts[i].kind == CALL_COLLECTIVE)
+		if (call->parts[i].type == CALL_COLLECTIVE)
 			return false;
 	return true;
 }

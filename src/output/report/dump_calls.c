@@ -53,15 +53,15 @@ static bool is_file(const struct trace *trace, uint32_t comm)
 
 static void put_part(FILE *to, const struct trace *trace, const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
-	if (part->kind == CALL_VALUE) {
+	if (part->type == CALL_VALUE) {
 		fprintf(to, "  %g", call_part_value(part));
 		return;
 	}
-	fprintf(to, "  %s", part_kind_name(part->kind));
+	fprintf(to, "  %s", part_type_name(part->type));
 	if (!call_peer_text(to, trace, part) && fields & PART_COMM) {
 		fputs(file ? " of " : " in ", to);
 		text_put(to, comm_name(trace, part->comm, text), 0);
@@ -110,7 +110,7 @@ static void put_peer(struct json_writer *json, const struct trace *trace, int ra
 static void put_fields(struct json_writer *json, const struct trace *trace, int rank,
                        const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 	bool file = fields & PART_COMM && is_file(trace, part->comm);
 	char text[TEXT_SIZE];
 
@@ -134,8 +134,8 @@ static void put_part_json(struct json_writer *json, const struct trace *trace, i
                           const struct call_part *part)
 {
 	json_begin(json, NULL);
-	json_text(json, "kind", part_kind_name(part->kind));
-	if (part->kind == CALL_VALUE)
+	json_text(json, "kind", part_type_name(part->type));
+	if (part->type == CALL_VALUE)
 		json_real(json, "value", call_part_value(part));
 	else
 		put_fields(json, trace, rank, part);

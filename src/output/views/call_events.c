@@ -58,14 +58,14 @@ static uint8_t traits_of_call(const struct call_regions *regions, const struct c
 static bool found_nothing(const struct call_regions *regions, const struct call *call)
 {
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind != CALL_TEST_FAILED)
+		if (call->parts[i].type != CALL_TEST_FAILED)
 			return false;
 	return call->nr_parts || traits_of_call(regions, call) & ASKS;
 }
 
 static uint64_t part_key(const struct call_part *part, bool with_tag)
 {
-	uint64_t key = lambda_mix((uint64_t)part->kind << 32 | part->comm);
+	uint64_t key = lambda_mix((uint64_t)part->type << 32 | part->comm);
 
 	key = lambda_mix(key ^ (uint32_t)part->peer);
 	return with_tag ? lambda_mix(key ^ (uint32_t)part->tag) : key;
@@ -79,7 +79,7 @@ static uint64_t call_key(const struct call *call, uint8_t traits, bool with_tag)
 	if (traits & ANY_ORDER)
 		return key;
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (call->parts[i].kind != CALL_TEST_FAILED)
+		if (call->parts[i].type != CALL_TEST_FAILED)
 			key += part_key(&call->parts[i], with_tag);
 	return key;
 }
@@ -106,7 +106,7 @@ bool call_is_wide(const struct call_regions *regions, const struct call *call)
 		const struct call_part *part = &call->parts[i];
 		const struct trace_comm *comm = trace_comm(regions->trace, part->comm);
 
-		if ((part->kind == CALL_COLLECTIVE || part->kind == CALL_COLLECTIVE_DONE) && comm &&
+		if ((part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
 		    comm->nr_members == regions->most_members)
 			return true;
 	}

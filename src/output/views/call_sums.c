@@ -60,9 +60,9 @@ static void add_value(struct value_sum *sum, double value, uint64_t time)
 
 static void add_part(struct call_sum *sum, const struct call_part *part, uint64_t time)
 {
-	unsigned moves = call_part_moves(part->kind);
+	unsigned moves = call_part_moves(part->type);
 
-	if (part->kind == CALL_VALUE)
+	if (part->type == CALL_VALUE)
 		add_value(&sum->values, call_part_value(part), time);
 	if (moves & PART_OUT) {
 		sum->sent += !!(moves & PART_COUNTED);
@@ -87,10 +87,10 @@ static void add_call(struct call_sum *sum, const struct call *call)
 		add_part(sum, &call->parts[i], call->enter);
 }
 
-static bool is_message(unsigned kind)
+static bool is_message(unsigned type)
 {
-	return kind == CALL_GET ||
-	       (call_part_moves(kind) & (PART_OUT | PART_COUNTED)) == (PART_OUT | PART_COUNTED);
+	return type == CALL_GET ||
+	       (call_part_moves(type) & (PART_OUT | PART_COUNTED)) == (PART_OUT | PART_COUNTED);
 }
 
 static int32_t rank_of(const struct rank_rows *rows, uint32_t row)
@@ -105,10 +105,10 @@ static int add_call_links(struct call_sums *sums, int32_t rank, const struct cal
 	for (uint32_t i = 0; i < call->nr_parts && !err; i++) {
 		const struct call_part *part = &call->parts[i];
 
-		if (is_message(part->kind))
+		if (is_message(part->type))
 			err = add_messages(sums, rank,
 			                   trace_peer(sums->trace, part->comm, part->peer),
-			                   part->kind == CALL_GET, 1, part->bytes);
+			                   part->type == CALL_GET, 1, part->bytes);
 	}
 	return err;
 }

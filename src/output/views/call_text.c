@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *part_kind_name(unsigned kind)
+const char *part_type_name(unsigned type)
 {
 	static const char *const names[NR_CALL_PARTS] = {
 		[CALL_SEND] = "send",
@@ -37,7 +37,7 @@ const char *part_kind_name(unsigned kind)
 		[CALL_WRITE_DONE] = "write-done",
 	};
 
-	return kind < NR_CALL_PARTS ? names[kind] : "unknown";
+	return type < NR_CALL_PARTS ? names[type] : "unknown";
 }
 
 const char *policy_name(uint32_t policy)
@@ -53,7 +53,7 @@ const char *policy_name(uint32_t policy)
 
 static void put_size(FILE *to, const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 	bool file = !(fields & PART_PEER);
 
 	if (fields & PART_BYTES)
@@ -118,16 +118,16 @@ static void put_near_root(FILE *to, const struct trace *trace, const struct call
 	put_comm(to, trace, part->comm);
 }
 
-static const char *peer_word(unsigned kind)
+static const char *peer_word(unsigned type)
 {
-	unsigned fields = call_part_fields(kind);
+	unsigned fields = call_part_fields(type);
 
 	return fields & PART_TAG ? " with " : fields & PART_BYTES_IN ? " with root " : " at ";
 }
 
 bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part *part)
 {
-	bool has_peer = call_part_fields(part->kind) & PART_PEER && part->peer != CALL_NO_PEER;
+	bool has_peer = call_part_fields(part->type) & PART_PEER && part->peer != CALL_NO_PEER;
 
 	if (!has_peer)
 		return false;
@@ -135,7 +135,7 @@ bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part 
 		put_near_root(to, trace, part);
 		return true;
 	}
-	fputs(peer_word(part->kind), to);
+	fputs(peer_word(part->type), to);
 	put_peer(to, trace, part);
 	return true;
 }
@@ -143,8 +143,8 @@ bool call_peer_text(FILE *to, const struct trace *trace, const struct call_part 
 /* The communicator of a part that names no peer. */
 static void put_comm_alone(FILE *to, const struct trace *trace, const struct call_part *part)
 {
-	bool is_made = part->kind == CALL_COMM_CREATED || part->kind == CALL_COMM_FREED;
-	bool has_root = call_part_fields(part->kind) & PART_PEER;
+	bool is_made = part->type == CALL_COMM_CREATED || part->type == CALL_COMM_FREED;
+	bool has_root = call_part_fields(part->type) & PART_PEER;
 
 	if (!is_made && (!has_root || is_world(trace, part->comm)))
 		return;
@@ -154,12 +154,12 @@ static void put_comm_alone(FILE *to, const struct trace *trace, const struct cal
 
 void call_part_text(FILE *to, const struct trace *trace, const struct call_part *part)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 
 	put_size(to, part);
 	if (!call_peer_text(to, trace, part))
 		put_comm_alone(to, trace, part);
-	if (part->kind == CALL_FILE_OPENED)
+	if (part->type == CALL_FILE_OPENED)
 		fprintf(to, "mode %d", part->tag);
 	else if (fields & PART_TAG)
 		fprintf(to, ", tag %d", part->tag);

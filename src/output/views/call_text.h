@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Returns a short word for the kind of a part, such as "send"; never NULL. */
-const char *part_kind_name(unsigned kind);
+const char *part_type_name(unsigned kind);
 /* "all" and so on. */
 const char *policy_name(uint32_t policy);
 

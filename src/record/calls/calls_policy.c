@@ -22,9 +22,9 @@ unsigned calls_level(enum trace_policy policy, enum call_class class, const stru
 	}
 }
 
-static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kind kind)
+static enum call_part_type stripped(enum trace_policy policy, enum call_part_type type)
 {
-	switch (kind) {
+	switch (type) {
 	case CALL_COLLECTIVE_POSTED:
 		return CALL_COLLECTIVE;
 	case CALL_READ_POSTED:
@@ -39,8 +39,8 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
 		break;
 	}
 	if (policy == TRACE_POLICY_CLASS)
-		return kind;
-	switch (kind) {
+		return type;
+	switch (type) {
 	case CALL_SEND_POSTED:
 		return CALL_SEND;
 	case CALL_RECEIVE_DONE:
@@ -51,7 +51,7 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
 	case CALL_CANCELLED:
 		return NR_CALL_PARTS;
 	default:
-		return kind;
+		return type;
 	}
 }
 
@@ -59,14 +59,14 @@ static enum call_part_kind stripped(enum trace_policy policy, enum call_part_kin
  * Makes a part independent of the other half of its call. The bytes that a transfer moves are not
  * known when it begins.
  */
-static void strip(struct call_part *part, enum call_part_kind kind)
+static void strip(struct call_part *part, enum call_part_type type)
 {
-	if (kind == part->kind)
+	if (type == part->type)
 		return;
-	if (part->kind == CALL_READ_POSTED || part->kind == CALL_WRITE_POSTED)
+	if (part->type == CALL_READ_POSTED || part->type == CALL_WRITE_POSTED)
 		part->bytes = part->bytes_in;
 	part->request = 0;
-	part->kind = (uint8_t)kind;
+	part->type = (uint8_t)type;
 }
 
 unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned nr)
@@ -76,12 +76,12 @@ unsigned calls_strip(enum trace_policy policy, struct call_part *parts, unsigned
 	if (calls_policy_keeps_halves(policy))
 		return nr;
 	for (unsigned i = 0; i < nr; i++) {
-		enum call_part_kind kind = stripped(policy, parts[i].kind);
+		enum call_part_type type = stripped(policy, parts[i].type);
 
-		if (kind == NR_CALL_PARTS)
+		if (type == NR_CALL_PARTS)
 			continue;
 		parts[kept] = parts[i];
-		strip(&parts[kept++], kind);
+		strip(&parts[kept++], type);
 	}
 	return kept;
 }

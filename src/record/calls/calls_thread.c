@@ -116,15 +116,15 @@ static int decode_parts(const struct calls_process *process, const uint64_t *rec
 
 	for (unsigned i = 0; i < nr_parts; i++) {
 		struct call_part *part = &parts[i];
-		unsigned kind = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
+		unsigned type = at < nr ? record[at] & 0xff : NR_CALL_PARTS, fields;
 
-		if (i == RING_MAX_PARTS || kind >= NR_CALL_PARTS)
+		if (i == RING_MAX_PARTS || type >= NR_CALL_PARTS)
 			return -1;
-		fields = ring_part_fields(kind);
-		if (at + ring_part_words(kind) > nr)
+		fields = ring_part_fields(type);
+		if (at + ring_part_words(type) > nr)
 			return -1;
 		*part = (struct call_part){
-			.kind = (uint8_t)kind,
+			.type = (uint8_t)type,
 			.comm = calls_process_comm(process, record[at] >> 8 & 0xffffff),
 			.peer = (int32_t)(record[at] >> 32),
 		};
@@ -143,13 +143,13 @@ static int decode_parts(const struct calls_process *process, const uint64_t *rec
 
 static inline bool has_request(const struct call_part *part)
 {
-	return call_part_fields(part->kind) & PART_REQUEST;
+	return call_part_fields(part->type) & PART_REQUEST;
 }
 
 static inline void find_request(struct call_requests *last, struct call_part *part,
                                 uint64_t difference)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 
 	part->request = *call_last_request(last, fields) + 1 + difference;
 	call_note_request(last, fields, part->request);
@@ -161,7 +161,7 @@ static void keep_request(struct calls_slot *slot, uint32_t part)
 
 	slot->requests[i].difference = slot->parts[part].request;
 	slot->requests[i].part = part;
-	slot->requests[i].fields = (uint8_t)call_part_fields(slot->parts[part].kind);
+	slot->requests[i].fields = (uint8_t)call_part_fields(slot->parts[part].type);
 }
 
 static bool follows(const struct calls_slot *slot)

@@ -318,11 +318,11 @@ int matcher_call(struct matcher *matcher, const struct trace *trace, int32_t ran
 	for (uint32_t i = 0; i < call->nr_parts && !err; i++) {
 		const struct call_part *part = &call->parts[i];
 
-		if (part->kind == CALL_SEND || part->kind == CALL_SEND_POSTED)
+		if (part->type == CALL_SEND || part->type == CALL_SEND_POSTED)
 			err = match_message(matcher, trace, rank, part, true, call->enter);
-		else if (part->kind == CALL_RECEIVE || part->kind == CALL_RECEIVE_DONE)
+		else if (part->type == CALL_RECEIVE || part->type == CALL_RECEIVE_DONE)
 			err = match_message(matcher, trace, rank, part, false, call->leave);
-		else if (part->kind == CALL_COLLECTIVE)
+		else if (part->type == CALL_COLLECTIVE)
 			err = match_collective(matcher, trace, rank, call, part);
 	}
 	return err;

@@ -23,8 +23,8 @@ static struct call_part random_part(unsigned bits)
 	unsigned fields;
 
 	memset(&part, 0, sizeof(part));
-	part.kind = (uint8_t)(rnd() % NR_CALL_PARTS);
-	fields = call_part_fields(part.kind);
+	part.type = (uint8_t)(rnd() % NR_CALL_PARTS);
+	fields = call_part_fields(part.type);
 	if (fields & PART_COMM)
 		part.comm = (uint32_t)rnd_bits(bits % 33);
 	if (fields & PART_PEER)
@@ -43,7 +43,7 @@ static struct call_part random_part(unsigned bits)
 /* The same with another peer, or of another size. */
 static void vary_part(struct call_part *part, unsigned bits)
 {
-	unsigned fields = call_part_fields(part->kind);
+	unsigned fields = call_part_fields(part->type);
 
 	if (fields & PART_PEER && rnd() % 2)
 		part->peer = (int32_t)rnd_bits(bits % 33);
@@ -98,7 +98,7 @@ static void check_call(const struct call *got, const struct kept *kept, unsigned
 	for (uint32_t i = 0; i < got->nr_parts; i++) {
 		const struct call_part *a = &got->parts[i], *b = &kept->parts[i];
 
-		assert_int_equal(a->kind, b->kind);
+		assert_int_equal(a->type, b->type);
 		assert_int_equal(a->comm, b->comm);
 		assert_int_equal(a->peer, b->peer);
 		assert_int_equal(a->tag, b->tag);
@@ -165,7 +165,7 @@ static void like_call(struct kept *kept, struct kept *likes, uint64_t *time, uin
 	if (rnd() % 30 == 0)
 		call->enter -= call->enter < 5000 ? 0 : 5000;
 	for (uint32_t i = 0; i < call->nr_parts; i++) {
-		unsigned fields = call_part_fields(kept->parts[i].kind);
+		unsigned fields = call_part_fields(kept->parts[i].type);
 		uint64_t *last = &requests[!(fields & PART_POSTS)];
 
 		if (!(fields & PART_REQUEST))
@@ -229,7 +229,7 @@ static void test_largest(void **state)
 		call->parts = kept[n].parts;
 		call->leave = (uint64_t)n << 62;
 		for (unsigned i = 0; i < CALL_CODE_PARTS; i++)
-			kept[n].parts[i] = (struct call_part){.kind = CALL_COLLECTIVE_DONE,
+			kept[n].parts[i] = (struct call_part){.type = CALL_COLLECTIVE_DONE,
 			                                      .comm = UINT32_MAX,
 			                                      .peer = INT32_MIN,
 			                                      .bytes = UINT64_MAX,
@@ -261,11 +261,11 @@ static void neighbour_call(struct kept *kept, size_t n, uint64_t *time)
 		.comm = 1, .peer = peer, .tag = 0, .bytes = 800 + rnd() % 64 * 8};
 	kept->call = (struct call){.region = (uint32_t)(n % 3), .nr_parts = 1, .parts = part};
 	if (n % 3 == 0)
-		*part = (struct call_part){.kind = CALL_RECEIVE_POSTED, .request = step + 1};
+		*part = (struct call_part){.type = CALL_RECEIVE_POSTED, .request = step + 1};
 	if (n % 3 == 1)
-		part->kind = CALL_SEND;
+		part->type = CALL_SEND;
 	if (n % 3 == 2)
-		*part = (struct call_part){.kind = CALL_RECEIVE_DONE,
+		*part = (struct call_part){.type = CALL_RECEIVE_DONE,
 		                           .comm = 1,
 		                           .peer = peer,
 		                           .bytes = 800 + rnd() % 64 * 8,
@@ -311,14 +311,14 @@ static void test_differences(void **state)
 		for (unsigned n = 0; n < NR; n++) {
 			struct call_part *parts = kept[n].parts;
 
-			parts[0] = (struct call_part){.kind = CALL_SEND, .bytes = rnd_bits(20)};
+			parts[0] = (struct call_part){.type = CALL_SEND, .bytes = rnd_bits(20)};
 			if (peers)
 				parts[0].peer = (int32_t)(n * 7 % NR),
 				parts[0].tag = (int32_t)rnd();
-			parts[1] = (struct call_part){.kind = CALL_COLLECTIVE,
+			parts[1] = (struct call_part){.type = CALL_COLLECTIVE,
 			                              .bytes = rnd_bits(20),
 			                              .bytes_in = rnd_bits(20)};
-			parts[2] = (struct call_part){.kind = CALL_VALUE, .bytes = rnd_bits(64)};
+			parts[2] = (struct call_part){.type = CALL_VALUE, .bytes = rnd_bits(64)};
 			kept[n].call = (struct call){.nr_parts = 3, .parts = parts};
 			call_code_put(encoder, bin, &kept[n].call);
 		}
@@ -387,7 +387,7 @@ static void test_many_parts(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 100; i++)
-		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
+		parts[i] = (struct call_part){.type = CALL_SEND_DONE, .request = i + 1};
 	assert_true(hmb_put_call(hmb, 1, 0, &call));
 	assert_int_equal(hmb_stored(hmb, 1), 1);
 	assert_int_equal(hmb->ledger->taken[1], 1);

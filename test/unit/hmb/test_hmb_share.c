@@ -31,7 +31,7 @@ static bool put(struct buffer *buffer, unsigned level)
 {
 	uint32_t i = buffer->next++;
 	const struct call_part part = {
-		.kind = CALL_SEND,
+		.type = CALL_SEND,
 		.comm = 1,
 		.tag = (int32_t)i,
 		.bytes = level,
@@ -198,7 +198,7 @@ static void test_whole_calls(void **state)
 	(void)state;
 	buffer_open(&buffer, SHARE, true);
 	for (unsigned i = 0; i < 50; i++)
-		parts[i] = (struct call_part){.kind = CALL_SEND_DONE, .request = i + 1};
+		parts[i] = (struct call_part){.type = CALL_SEND_DONE, .request = i + 1};
 	assert_true(hmb_put_call(buffer.hmb, 1, 0, &call));
 	call.flags = CALL_CONTINUED;
 	assert_true(hmb_put_call(buffer.hmb, 1, 3, &call));

@@ -95,7 +95,7 @@ static void put_call(struct job *job, uint32_t n)
 	                    .parts = parts};
 
 	for (uint32_t i = 0; i < call.nr_parts; i++)
-		parts[i] = (struct call_part){.kind = CALL_SEND,
+		parts[i] = (struct call_part){.type = CALL_SEND,
 		                              .comm = job->comm,
 		                              .peer = (int32_t)(i % 3),
 		                              .tag = (int32_t)n,
@@ -342,7 +342,7 @@ static void put_in_turns(struct job *job, uint32_t nr_threads)
 	for (uint32_t thread = NR_THREADS; thread < nr_threads; thread++)
 		tables_add_thread(job->w.tables, 100, 100 + (int)thread, 0, 0);
 	for (uint32_t n = 0; n < 100 * nr_threads + 2000; n++) { /* in the end one has many */
-		struct call_part parts[8] = {{.kind = CALL_SEND_POSTED, .request = n}};
+		struct call_part parts[8] = {{.type = CALL_SEND_POSTED, .request = n}};
 		struct call call = {.thread = n < 100 * nr_threads ? n % nr_threads : 0,
 		                    .region = job->regions[1],
 		                    .enter = 100UL * n,
@@ -351,7 +351,7 @@ static void put_in_turns(struct job *job, uint32_t nr_threads)
 		                    .parts = parts};
 
 		for (uint32_t i = 1; i < call.nr_parts; i++)
-			parts[i] = (struct call_part){.kind = CALL_VALUE,
+			parts[i] = (struct call_part){.type = CALL_VALUE,
 			                              .bytes = (uint64_t)n << 32 | i};
 		assert_true(hmb_put_call(job->w.hmb, CALLS, n / nr_threads % 2, &call));
 	}
@@ -466,8 +466,8 @@ static void test_crossing(void **state)
 /* A record of a thread's call number n, which has pieces of two parts each. */
 static void put_piece(struct job *job, uint32_t thread, uint32_t n, bool last)
 {
-	static const struct call_part parts[2] = {{.kind = CALL_SEND_DONE},
-	                                          {.kind = CALL_SEND_DONE}};
+	static const struct call_part parts[2] = {{.type = CALL_SEND_DONE},
+	                                          {.type = CALL_SEND_DONE}};
 	struct call call = {.thread = thread,
 	                    .region = job->regions[1],
 	                    .enter = 1000 * n,
@@ -695,7 +695,7 @@ static void test_values_that_are_no_numbers(void **state)
 	region = tables_add_region(job.w.tables,
 	                           &(struct trace_region){.region_class = TRACE_VALUE});
 	for (unsigned i = 0; i < 3; i++) {
-		struct call_part part = {.kind = CALL_VALUE};
+		struct call_part part = {.type = CALL_VALUE};
 		struct call call = {.region = region,
 		                    .enter = 1000 * (i + 1),
 		                    .leave = 1000 * (i + 1),

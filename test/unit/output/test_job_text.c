@@ -128,7 +128,7 @@ static void put_call(struct made_job *job, unsigned rank, enum region region, ui
 /* Three ranks, and a process that is none. */
 static void put_all(struct made_job *job)
 {
-	const struct call_part send = {.kind = CALL_SEND, .peer = 1, .bytes = 1000};
+	const struct call_part send = {.type = CALL_SEND, .peer = 1, .bytes = 1000};
 
 	put_samples(job, 4, job->thread[0], 16);
 	put_call(job, 0, SEND, 2000, &send);
@@ -136,19 +136,19 @@ static void put_all(struct made_job *job)
 	job->time -= 500;
 	put_samples(job, 2, job->thread[0], 32);
 	job->time += 1000;
-	put_call(job, 0, PUT, 50, &(struct call_part){.kind = CALL_PUT, .peer = 2, .bytes = 4096});
+	put_call(job, 0, PUT, 50, &(struct call_part){.type = CALL_PUT, .peer = 2, .bytes = 4096});
 	put_samples(job, 2, job->thread[1], 16);
 	put_call(job, 1, RECV, 3000,
-	         &(struct call_part){.kind = CALL_RECEIVE, .peer = 0, .bytes = 1000});
-	put_call(job, 1, GET, 70, &(struct call_part){.kind = CALL_GET, .peer = 0, .bytes = 300});
+	         &(struct call_part){.type = CALL_RECEIVE, .peer = 0, .bytes = 1000});
+	put_call(job, 1, GET, 70, &(struct call_part){.type = CALL_GET, .peer = 0, .bytes = 300});
 	put_samples(job, 1, job->thread[2], 16);
 	put_samples(job, 3, job->thread[2], 48);
 	put_call(
 		job, 2, ALLREDUCE, 800,
 		&(struct call_part){
-			.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER, .bytes = 8, .bytes_in = 24});
-	put_call(job, 2, WRITE, 90, &(struct call_part){.kind = CALL_WRITE, .bytes = 100});
-	put_call(job, 2, READ, 80, &(struct call_part){.kind = CALL_READ, .bytes = 200});
+			.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER, .bytes = 8, .bytes_in = 24});
+	put_call(job, 2, WRITE, 90, &(struct call_part){.type = CALL_WRITE, .bytes = 100});
+	put_call(job, 2, READ, 80, &(struct call_part){.type = CALL_READ, .bytes = 200});
 	put_call(job, 2, STEP, 5000, NULL);
 	put_samples(job, 3, 0, 16);
 }
@@ -422,7 +422,7 @@ static void balance_of_ranks(void **state)
 
 static void put_value(struct made_job *job, unsigned rank, double value)
 {
-	struct call_part part = {.kind = CALL_VALUE};
+	struct call_part part = {.type = CALL_VALUE};
 
 	memcpy(&part.bytes, &value, sizeof(value));
 	put_call(job, rank, RESIDUAL, 0, &part);
@@ -610,7 +610,7 @@ static void many_ranks_are_told_as_pairs(void **state)
 	for (int i = 1; i < 5; i++)
 		put_call(&job, 17, SEND, 10,
 		         &(struct call_part){
-				 .kind = CALL_SEND, .peer = i, .bytes = (uint64_t)(i % 3 * 10)});
+				 .type = CALL_SEND, .peer = i, .bytes = (uint64_t)(i % 3 * 10)});
 	options.style.quiet = true;
 	options.query.limit = 3;
 	expect(&job, report_mpi_text, &options,

@@ -20,7 +20,7 @@ struct status {
 
 /* What a record says of one part. */
 struct part {
-	unsigned kind;
+	unsigned type;
 	int peer;
 	uint64_t words[3], request;
 };
@@ -79,14 +79,14 @@ static unsigned decode(void)
 
 	for (unsigned i = 0; i < nr_parts; i++) {
 		struct part *part = &parts[i];
-		unsigned kind = *at & 0xff, nr = ring_part_words(kind) - 1;
+		unsigned type = *at & 0xff, nr = ring_part_words(type) - 1;
 
-		*part = (struct part){.kind = kind, .peer = (int32_t)(*at >> 32)};
+		*part = (struct part){.type = type, .peer = (int32_t)(*at >> 32)};
 		at++;
-		if (ring_part_fields(kind) & PART_REQUEST) {
+		if (ring_part_fields(type) & PART_REQUEST) {
 			part->request =
-				*call_last_request(&last, call_part_fields(kind)) + 1 + at[nr - 1];
-			call_note_request(&last, call_part_fields(kind), part->request);
+				*call_last_request(&last, call_part_fields(type)) + 1 + at[nr - 1];
+			call_note_request(&last, call_part_fields(type), part->request);
 		}
 		memcpy(part->words, at, nr * sizeof(*at));
 		at += nr;
@@ -129,12 +129,12 @@ static unsigned end(uintptr_t handle, uintptr_t becomes, struct status *status)
 	return call(&handler_WAIT, a, &handle, becomes);
 }
 
-static void check_ended(uintptr_t handle, unsigned kind, uint64_t request)
+static void check_ended(uintptr_t handle, unsigned type, uint64_t request)
 {
 	struct status status = {.source = 9, .tag = 8, .bytes = 24};
 
 	assert_int_equal(end(handle, NULL_HANDLE, &status), 1);
-	assert_int_equal(parts[0].kind, kind);
+	assert_int_equal(parts[0].type, type);
 	assert_int_equal(parts[0].request, request);
 }
 
@@ -148,7 +148,7 @@ static void test_handles_come_again(void **state)
 		bool sends = i % 2;
 		uint64_t id = begin(sends ? &handler_ISEND : &handler_IRECV, 0x100);
 
-		assert_int_equal(parts[0].kind, sends ? CALL_SEND_POSTED : CALL_RECEIVE_POSTED);
+		assert_int_equal(parts[0].type, sends ? CALL_SEND_POSTED : CALL_RECEIVE_POSTED);
 		assert_int_equal(parts[0].peer, PEER);
 		assert_true(id > before);
 		before = id;
@@ -173,7 +173,7 @@ static void test_persistent(void **state)
 	assert_int_equal(end(handle, handle, NULL), 0);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(call(&handler_START, a, NULL, 0), 1);
-		assert_int_equal(parts[0].kind, CALL_SEND_POSTED);
+		assert_int_equal(parts[0].type, CALL_SEND_POSTED);
 		assert_int_equal(parts[0].words[1], COUNT * TYPE_SIZE);
 		assert_true(parts[0].request > before);
 		before = parts[0].request;
@@ -227,7 +227,7 @@ static void test_cancelled(void **state)
 
 	(void)state;
 	assert_int_equal(end(0x100, NULL_HANDLE, &status), 1);
-	assert_int_equal(parts[0].kind, CALL_CANCELLED);
+	assert_int_equal(parts[0].type, CALL_CANCELLED);
 	assert_int_equal(parts[0].request, id);
 	assert_null(request_find(0x100));
 }
@@ -243,7 +243,7 @@ static void test_not_ready(void **state)
 	id = begin(&handler_ISEND, handle);
 	for (unsigned i = 0; i < 3; i++) {
 		assert_int_equal(call(&handler_TEST, a, NULL, 0), 1);
-		assert_int_equal(parts[0].kind, CALL_TEST_FAILED);
+		assert_int_equal(parts[0].type, CALL_TEST_FAILED);
 		assert_int_equal(parts[0].request, id);
 		assert_true(this_thread.idle);
 		a[2] = 0;
@@ -259,7 +259,7 @@ static void test_one_handle_for_all(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(begin(&handler_ISEND, 0x100), 0);
-		assert_int_equal(parts[0].kind, CALL_SEND);
+		assert_int_equal(parts[0].type, CALL_SEND);
 	}
 	assert_int_equal(end(0x100, NULL_HANDLE, NULL), 0);
 	assert_int_equal(end(0x100, NULL_HANDLE, NULL), 0);
@@ -276,7 +276,7 @@ static void test_more_than_there_is_room_for(void **state)
 	(void)state;
 	for (unsigned i = 0; i < NR; i++) {
 		ids[i] = begin(&handler_ISEND, 0x10000 + 0x10UL * i);
-		assert_int_equal(parts[0].kind, ids[i] ? CALL_SEND_POSTED : CALL_SEND);
+		assert_int_equal(parts[0].type, ids[i] ? CALL_SEND_POSTED : CALL_SEND);
 		nr_kept += ids[i] != 0;
 	}
 	assert_int_equal(nr_kept + process.shared->untracked, NR);
@@ -293,7 +293,7 @@ static void test_more_than_there_is_room_for(void **state)
 static void test_threads(void **state)
 {
 	static struct thread other;
-	const struct request request = {.kind = REQUEST_SEND};
+	const struct request request = {.type = REQUEST_SEND};
 	struct request *mine, *theirs, *older;
 
 	(void)state;

@@ -123,22 +123,22 @@ static void test_moments(void **state)
 	assert_true(ring_moment_level(UINT64_MAX, UINT64_MAX) < NR_LEVELS);
 }
 
-static unsigned strip(enum trace_policy policy, enum call_part_kind kind, struct call_part *part)
+static unsigned strip(enum trace_policy policy, enum call_part_type kind, struct call_part *part)
 {
-	*part = (struct call_part){.kind = (uint8_t)kind, .peer = 3, .bytes = 8, .request = 5};
+	*part = (struct call_part){.type = (uint8_t)kind, .peer = 3, .bytes = 8, .request = 5};
 	return calls_strip(policy, part, 1);
 }
 
 static void test_messages_belong_to_one_call(void **state)
 {
-	static const enum call_part_kind halves[] = {CALL_RECEIVE_POSTED, CALL_SEND_DONE,
+	static const enum call_part_type halves[] = {CALL_RECEIVE_POSTED, CALL_SEND_DONE,
 	                                             CALL_TEST_FAILED, CALL_CANCELLED};
 	struct call_part part;
 
 	(void)state;
 	for (unsigned kind = 0; kind < NR_CALL_PARTS; kind++) {
 		assert_int_equal(strip(TRACE_POLICY_ALL, kind, &part), 1);
-		assert_int_equal(part.kind, kind);
+		assert_int_equal(part.type, kind);
 		assert_int_equal(part.request, 5);
 	}
 	for (unsigned i = 0; i < 4; i++) {
@@ -147,14 +147,14 @@ static void test_messages_belong_to_one_call(void **state)
 		assert_int_equal(strip(TRACE_POLICY_CLASS, halves[i], &part), 1);
 	}
 	assert_int_equal(strip(TRACE_POLICY_DURATION, CALL_SEND_POSTED, &part), 1);
-	assert_int_equal(part.kind, CALL_SEND);
+	assert_int_equal(part.type, CALL_SEND);
 	assert_int_equal(part.request, 0);
 	assert_int_equal(part.peer, 3);
 	assert_int_equal(strip(TRACE_POLICY_DEPTH, CALL_RECEIVE_DONE, &part), 1);
-	assert_int_equal(part.kind, CALL_RECEIVE);
+	assert_int_equal(part.type, CALL_RECEIVE);
 	/* The completion of a collective is of another class than the collective. */
 	assert_int_equal(strip(TRACE_POLICY_CLASS, CALL_COLLECTIVE_POSTED, &part), 1);
-	assert_int_equal(part.kind, CALL_COLLECTIVE);
+	assert_int_equal(part.type, CALL_COLLECTIVE);
 	assert_int_equal(strip(TRACE_POLICY_CLASS, CALL_COLLECTIVE_DONE, &part), 0);
 }
 
@@ -168,15 +168,15 @@ static void test_transfers_belong_to_one_call(void **state)
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		part = (struct call_part){
-			.kind = CALL_READ_POSTED, .comm = 2, .bytes_in = 40, .request = 5};
+			.type = CALL_READ_POSTED, .comm = 2, .bytes_in = 40, .request = 5};
 		assert_int_equal(calls_strip(policies[i], &part, 1), 1);
-		assert_int_equal(part.kind, CALL_FILE_READ);
+		assert_int_equal(part.type, CALL_FILE_READ);
 		assert_int_equal(part.comm, 2);
 		assert_int_equal(part.bytes, 40);
 		assert_int_equal(part.bytes_in, 40);
 		assert_int_equal(part.request, 0);
 		assert_int_equal(strip(policies[i], CALL_WRITE_POSTED, &part), 1);
-		assert_int_equal(part.kind, CALL_FILE_WRITE);
+		assert_int_equal(part.type, CALL_FILE_WRITE);
 		assert_int_equal(strip(policies[i], CALL_READ_DONE, &part), 0);
 		assert_int_equal(strip(policies[i], CALL_WRITE_DONE, &part), 0);
 	}

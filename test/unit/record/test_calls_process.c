@@ -32,7 +32,7 @@ static void sink(void *arg, struct calls_process *process, pid_t tid, uint32_t l
 	assert_true(call->enter <= call->leave);
 	assert_true(call->region < tables_section(w->tables, TRACE_REGIONS).nr);
 	for (unsigned i = 0; i < call->nr_parts; i++) {
-		assert_true(call->parts[i].kind < NR_CALL_PARTS);
+		assert_true(call->parts[i].type < NR_CALL_PARTS);
 		assert_true(call->parts[i].comm < tables_section(w->tables, TRACE_COMMS).nr);
 		w->parts[i] = call->parts[i];
 	}

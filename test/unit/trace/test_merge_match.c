@@ -88,7 +88,7 @@ static void call(struct pair *p, int32_t rank, uint32_t region, uint64_t enter, 
 static bool collective_tells(struct pair *p, uint32_t region, uint64_t sent, uint64_t received)
 {
 	struct call_part part = {
-		.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER, .bytes = sent, .bytes_in = received};
+		.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER, .bytes = sent, .bytes_in = received};
 	uint32_t before = p->clocks.nr_bounds;
 
 	call(p, 0, region, 2000, 3000, part);
@@ -106,14 +106,14 @@ static void nobody_waits_for_nothing(void **state)
 /* Of which each has its number, whatever else one of them did. */
 static void all_wait_at_a_barrier(void **state)
 {
-	call(*state, 0, MPI_SEND, 1500, 1600, (struct call_part){.kind = CALL_SEND_DONE});
+	call(*state, 0, MPI_SEND, 1500, 1600, (struct call_part){.type = CALL_SEND_DONE});
 	assert_true(collective_tells(*state, BARRIER, 0, 0));
 }
 
 /* Where requests are not told, the call that begins a collective has its bytes. */
 static void nobody_waits_where_one_begins(void **state)
 {
-	struct call_part part = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct call_part part = {.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
 
 	assert_false(collective_tells(*state, IBARRIER, 0, 0));
 	call(*state, 0, START, 5500, 5600, part);
@@ -123,7 +123,7 @@ static void nobody_waits_where_one_begins(void **state)
 /* Of a rank without a trace, and of two groups that meet, nobody knows who waits. */
 static void strangers_tell_nothing(void **state)
 {
-	struct call_part barrier = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct call_part barrier = {.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
 	struct pair *p = *state;
 
 	for (int32_t rank = -1; rank <= 1 << 20; rank += 1 << 20)
@@ -131,7 +131,7 @@ static void strangers_tell_nothing(void **state)
 			call(p, rank, BARRIER, 2000, 3000, barrier);
 	for (int send = 1; send >= 0; send--)
 		call(p, send ? 0 : 2, send ? MPI_SEND : MPI_RECV, 2000, 3000,
-		     (struct call_part){.kind = send ? CALL_SEND : CALL_RECEIVE,
+		     (struct call_part){.type = send ? CALL_SEND : CALL_RECEIVE,
 		                        .comm = 2,
 		                        .peer = send ? 2 : 0});
 	barrier.comm = 1;
@@ -144,7 +144,7 @@ static void strangers_tell_nothing(void **state)
 /* In whatever order they come, each is known against the first. */
 static void all_hosts_meet(void **state)
 {
-	struct call_part part = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct call_part part = {.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
 	struct pair *p = *state;
 
 	for (uint32_t turn = 0; turn < 4; turn++)
@@ -164,7 +164,7 @@ static void message_end(struct pair *p, int tag, int32_t from, bool send, uint64
 {
 	int32_t rank = send ? from : 1 - from;
 	struct call_part part = {
-		.kind = send ? CALL_SEND : CALL_RECEIVE, .peer = 1 - rank, .tag = tag};
+		.type = send ? CALL_SEND : CALL_RECEIVE, .peer = 1 - rank, .tag = tag};
 
 	call(p, rank, send ? MPI_SEND : MPI_RECV, time, time, part);
 }
@@ -192,7 +192,7 @@ static void messages_without_room_find_no_wrong_ends(void **state)
 static void memory_does_not_grow_with_what_is_alone(void **state)
 {
 	enum { MANY = 1 << 20 };
-	struct call_part barrier = {.kind = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
+	struct call_part barrier = {.type = CALL_COLLECTIVE, .peer = CALL_NO_PEER};
 	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
 
 	for (unsigned i = 0; i < MANY; i++)
