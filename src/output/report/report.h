@@ -11,6 +11,7 @@ struct text_style {
 	unsigned width; /* columns of the terminal; 0: it is none, nothing is cut */
 	bool color;
 	bool no_header; /* columns' names alone */
+	bool alone;     /* no other table stands above it */
 	bool quiet;     /* rows alone */
 };
 

@@ -111,16 +111,14 @@ static void put_completeness(FILE *to, const struct call_sums *sums)
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
 {
 	struct job_text job = {.options = options};
+	char title[128];
 	int err = job_init_calls(&job.of, trace, &options->query);
 
 	if (!err) {
-		put_title(
-			to, options,
-			job.of.calls.thinned
-				? "calls as they were recorded; the table above is from samples "
-				  "alone"
-				: "calls as they were recorded, with exact times; the table above "
-				  "is from samples alone");
+		snprintf(title, sizeof(title), "calls as they were recorded%s%s",
+		         job.of.calls.thinned ? "" : ", with exact times",
+		         options->style.alone ? "" : "; the table above is from samples alone");
+		put_title(to, options, title);
 		put_completeness(to, &job.of.calls);
 		err = put_calls(to, &job,
 		                options->query.limit < FEW_CALLS ||

@@ -59,7 +59,7 @@ static struct report_options options_of(const struct top_model *model, unsigned 
 	                  .limit = 200,
 	                  .no_inline = true,
 	                  .sampled_alone = true},
-		.style = {.width = columns, .no_header = true},
+		.style = {.width = columns, .no_header = true, .alone = true},
 	};
 
 	return options;
