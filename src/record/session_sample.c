@@ -131,21 +131,6 @@ static void follow_period(const struct session *s, struct stream *stream,
 	stream->change = change;
 }
 
-/*
- * Restarts of a timer cut periods off. Whenever these are a whole period together, one more sample
- * is owed.
- */
-static void owe_dropped(const struct session *s, struct cpu_event *kept,
-                        const struct sampler_origin *origin, uint64_t period)
-{
-	const uint64_t dropped = sampler_dropped(s->sampler, (unsigned)origin->event, origin->cpu);
-
-	if (dropped < kept->dropped + period)
-		return;
-	kept->stream.owed++;
-	kept->dropped += period;
-}
-
 static unsigned next_level(struct session *s, struct stream *stream,
                            const struct sampler_origin *origin, uint64_t period)
 {
@@ -299,6 +284,21 @@ static unsigned steady_shift(const struct session *s, const struct sampler_origi
 	const unsigned event = (unsigned)origin->event;
 
 	return sampler_shift_for(s->sampler, event, session_steady_shift(s, event));
+}
+
+/*
+ * Restarts of a timer cut periods off. Whenever these are a whole period together, one more sample
+ * is owed. In a window the periods are too short for that: what is owed is paid behind it.
+ */
+static void owe_dropped(const struct session *s, struct cpu_event *kept,
+                        const struct sampler_origin *origin, uint64_t period)
+{
+	const uint64_t dropped = sampler_dropped(s->sampler, (unsigned)origin->event, origin->cpu);
+
+	if (dropped < kept->dropped + period || origin->shift < steady_shift(s, origin))
+		return;
+	kept->stream.owed++;
+	kept->dropped += period;
 }
 
 /*
