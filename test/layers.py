@@ -13,7 +13,7 @@ import sys
 SRC = pathlib.Path("src")
 MAX_FILES = 60   # in a folder, without its sub-folders
 MAX_CIRCLE = 3   # files that call each other in a circle
-FRAGMENT = re.compile(r"/\* (What|Of|Who|Those|As|Which|That|Whom|Whose) ")
+FRAGMENT = re.compile(r"/\*(?:\n\s*\*)? (?:What|Of|Who|Those|As|Which|That|Whom|Whose) ")
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 wrong = []
 

@@ -24,8 +24,8 @@ struct image_list {
 };
 
 /*
- * Those that are the user's own and nobody else's to
- * read, up to a number that no honest user reaches. Files of others are passed over. 0 or -errno.
+ * Lists the images that are the user's own and that nobody else may read, up to a number that no
+ * honest user reaches. Files of others are passed over. 0 or -errno.
  */
 int image_list_make(struct image_list *list);
 /* The same; for root, those of all users. */
