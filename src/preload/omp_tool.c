@@ -76,6 +76,7 @@ static __thread struct nested {
 	struct omp_part parts[MAX_NESTED];
 	struct omp_wait waits[MAX_TASKS + 1]; /* of the implicit task, and in each explicit one */
 	struct running_task tasks[MAX_TASKS];
+	unsigned outside[MAX_NESTED]; /* of each part: tasks around it */
 	unsigned nr_teams, nr_parts, nr_tasks;
 } nested __attribute__((tls_model("initial-exec")));
 
@@ -143,6 +144,7 @@ static void implicit_task(int endpoint, union tool_data *parallel, union tool_da
 	task->ptr = NULL;
 	if (!parallel || !parallel->ptr || nested.nr_parts == MAX_NESTED)
 		return;
+	nested.outside[nested.nr_parts] = nested.nr_tasks;
 	task->ptr = &nested.parts[nested.nr_parts++];
 	team = parallel->ptr;
 	/* A team of one thread is not waited for: its work begins as it is forked. */
@@ -199,6 +201,15 @@ static bool is_wait(int kind)
 	       kind == TOOL_BARRIER_WORKSHARE;
 }
 
+/*
+ * The implicit task of a part is back: tasks in it have ended, or go on in other threads, as those
+ * that are untied may.
+ */
+static void leave_tasks(const struct omp_part *part)
+{
+	nested.nr_tasks = nested.outside[part - nested.parts];
+}
+
 static void note_wait(int endpoint, struct omp_part *part)
 {
 	struct omp_wait *wait = &nested.waits[nested.nr_tasks];
@@ -228,6 +239,8 @@ static void sync_region(int kind, int endpoint, union tool_data *parallel, union
 	(void)parallel;
 	if (!part || !task || (task->ptr != part && kind != TOOL_TASKWAIT))
 		return;
+	if (task->ptr == part)
+		leave_tasks(part);
 	if (is_join(kind, part, call)) {
 		if (endpoint == TOOL_BEGIN)
 			end_part(task);

@@ -125,7 +125,7 @@ return loop + ordered + sections + (nested >= 2);
 
 static long tasks(void)
 {
-	long found = 0, looped = 0, reduced = 0, device = 0;
+	long found = 0, looped = 0, reduced = 0, yielded = 0, device = 0;
 
 #pragma omp parallel
 #pragma omp single
@@ -144,12 +144,26 @@ static long tasks(void)
 #pragma omp task in_reduction(+ : reduced)
 		reduced += 5;
 	}
+#pragma omp parallel
+#pragma omp single
+	for (int i = 0; i < 50; i++) {
+#pragma omp task untied shared(yielded)
+		{
+#pragma omp atomic
+			yielded += 1;
+#pragma omp taskyield
+#pragma omp task shared(yielded)
+#pragma omp atomic
+			yielded += 1;
+#pragma omp taskwait
+		}
+	}
 #pragma omp target map(tofrom : device)
 	device = 7;
 #pragma omp task shared(device)
 	device += 1;
 #pragma omp taskwait
-	return found + looped + reduced + device;
+	return found + looped + reduced + yielded + device;
 }
 
 int main(int argc, char **argv)
