@@ -15,8 +15,9 @@ struct channel {
 	bool counted;   /* sums count it */
 };
 
-#define OTHER_CHANNEL 1          /* of what has no other end */
-#define NO_PAIR       UINT32_MAX /* more ends than there are */
+#define OTHER_CHANNEL 1                   /* of what has no other end */
+#define MOST_WORK     (UINT64_C(1) << 30) /* of all threads, for a file may say anything */
+#define NO_PAIR       UINT32_MAX          /* more ends than there are */
 
 /* How many ends of each channel an iteration of a kind has. */
 struct channel_count {
@@ -48,7 +49,9 @@ struct message_reader {
 	struct kind_counts open; /* of the iteration that is open */
 	struct kind_counts kinds[SEGMENT_LEVELS][SEGMENT_KINDS];
 	bool is_wide; /* the open one began with a collective of all ranks */
-	bool unknown; /* an iteration was dropped of which no other one is known */
+	bool unknown; /* an iteration was dropped of which no other one is known, or too many were
+	               */
+	uint64_t work, most_work; /* additions to channels */
 	struct pair *pairs;
 	bool *told;
 	uint32_t room;
@@ -127,7 +130,10 @@ static void keep_counts(struct message_reader *reader, struct kind_counts *kind)
 /* A dropped one has. */
 static void add_counts(struct message_reader *reader, const struct kind_counts *kind)
 {
-	reader->unknown |= !kind->known;
+	reader->unknown |= !kind->known || reader->work > reader->most_work;
+	if (reader->unknown)
+		return;
+	reader->work += kind->nr;
 	for (uint32_t i = 0; i < kind->nr; i++)
 		reader->channels[kind->counts[i].channel].next += kind->counts[i].nr;
 }
@@ -231,6 +237,7 @@ struct message_reader *message_reader_new(const struct message_pairs *pairs, uin
 	reader->of = pairs;
 	reader->thread = thread;
 	reader->rank = trace_rank(pairs->calls->trace, thread);
+	reader->most_work = MOST_WORK / (pairs->calls->nr_threads + 1UL);
 	iteration_follower_init(&reader->follower, pairs->iterations, thread);
 	return reader;
 }

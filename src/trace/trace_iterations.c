@@ -158,30 +158,6 @@ bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteratio
 	return true;
 }
 
-void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration_index *index,
-                         uint32_t thread, uint64_t time)
-{
-	uint32_t after = first_after(index, thread, time);
-
-	iteration_cursor_init(cursor, index, thread);
-	if (after <= cursor->entry + 1)
-		return;
-	cursor->entry = after - 1;
-	cursor->begin = index->entries[cursor->entry]->begin;
-}
-
-bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
-                          struct trace_iteration *iteration)
-{
-	struct iteration_cursor cursor;
-
-	iteration_cursor_at(&cursor, index, thread, time);
-	while (iteration_cursor_next(&cursor, iteration) && iteration->begin <= time)
-		if (time < iteration->end)
-			return true;
-	return false;
-}
-
 /* --- the iterations of calls ------------------------------------------------------------------ */
 
 #define CLOCK_ERROR \

@@ -38,9 +38,6 @@ struct iteration_cursor {
 /* Places the cursor before a thread's iterations. */
 void iteration_cursor_init(struct iteration_cursor *cursor, const struct iteration_index *index,
                            uint32_t thread);
-/* Places it before the iteration in which a time lies, or an earlier one. */
-void iteration_cursor_at(struct iteration_cursor *cursor, const struct iteration_index *index,
-                         uint32_t thread, uint64_t time);
 /* Returns false at the end. */
 bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iteration *iteration);
 
@@ -51,13 +48,6 @@ struct iteration_span {
 	uint64_t nr; /* iterations */
 };
 bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteration_span *span);
-
-/*
- * Finds the iteration of a thread in which a time lies. Returns false where there is none: all of
- * the thread's calls about that time are stored.
- */
-bool iteration_index_find(const struct iteration_index *index, uint32_t thread, uint64_t time,
-                          struct trace_iteration *iteration);
 
 /*
  * Tells to which iteration each call of a thread belongs. An iteration begins with a call, whose
