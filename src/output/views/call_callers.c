@@ -109,8 +109,10 @@ static int add_calls(struct finder *finder, struct call_callers *callers)
 {
 	static const struct scratch nowhere = {.fd = -1};
 	struct call_index *index = call_index_new(finder->samples->trace, &nowhere);
-	int err = index ? 0 : -errno;
+	int err = 0;
 
+	if (!index)
+		return -errno;
 	for (uint32_t i = 0; !err && i < index->nr_threads; i++)
 		if (index->nr[i])
 			err = add_thread(finder, callers, index, i);
