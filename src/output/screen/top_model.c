@@ -382,9 +382,14 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 	return err ? err : make_rows(model, profile);
 }
 
-/* Nothing was sampled since: shares of the last second are 0, and the rest is as it was. */
+/*
+ * Nothing was sampled since: shares of the last second are 0, and the rest is as it was. After the
+ * end of the recording its last second stays.
+ */
 static int take_nothing(struct top_model *model)
 {
+	if (model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING)
+		return 0;
 	model->samples = model->weight = 0;
 	for (uint32_t i = 0; i < model->nr; i++)
 		model->rows[i].last = model->rows[i].error = 0;
