@@ -103,6 +103,7 @@ END
 
 # One that was not is opened for each thread, of those born later, too.
 anyway() { # OPTIONS...: with page-faults opened beforehand for comparison
+	rm -f z.atr
 	start_recording -F 500 -e cpu-clock --spare page-faults -o z.atr "$@" 2>errors
 	launched=$(target_of $recorder)
 	"$ADAPTRACE" ctl z.atr event only page-faults,minor-faults --anyway 2>said || fail "$(cat said)"
@@ -112,6 +113,7 @@ anyway() { # OPTIONS...: with page-faults opened beforehand for comparison
 	! grep -q . said || fail "$(cat said)"
 	sleep 0.4
 	ctl z.atr stop
+	await test -e z.atr
 	check "$@" <<'END'
 import sys
 import recording
