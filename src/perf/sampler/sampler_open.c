@@ -461,6 +461,7 @@ struct sampler *sampler_open(const struct sampler_config *config, char why[WHY_S
 	}
 	s->way = config->way;
 	s->cgroup = config->cgroup;
+	s->own_apart = config->cgroup >= 0;
 	s->runs_beside = config->way == SAMPLER_CGROUP && (config->cgroup < 0 || config->in_cgroup);
 	s->on_exec = config->on_exec && config->way == SAMPLER_LADDER;
 	s->nr_counters = config->nr_counters;

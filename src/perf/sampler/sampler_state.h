@@ -86,6 +86,7 @@ struct sampler {
 	struct cpu_list likely; /* where samples will be taken */
 	unsigned nr_likely;
 	int cgroup;
+	bool own_apart;   /* this process is not what is sampled */
 	bool runs_beside; /* what is sampled is sampled while this process runs, too */
 	pid_t *tasks;
 	unsigned nr_targets;         /* tasks, or 1 for the cgroup */

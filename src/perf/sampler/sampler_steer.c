@@ -43,14 +43,14 @@ struct restart {
 	struct steered_timer *timer;
 	struct grid grid;
 	int fd;
-	unsigned cpu; /* index of the timer's CPU */
-	bool from_own, in_time;
-	unsigned nr_calls, paid; /* paid: as many as there may be */
-	uint64_t late;           /* a call that is later by more ns would miss the grid */
-	uint64_t took, usual;    /* duration of the call, ns; usual 0: not known yet */
-	uint64_t effect;         /* time of the last call, ns; 0: none was made */
-	uint64_t dropped;        /* ns of periods that calls have cut off */
-	uint64_t spin;           /* ns before a call in which sleep may end */
+	unsigned cpu;                      /* index of the timer's CPU */
+	bool from_own, in_time, own_apart; /* own_apart: this process is not what is sampled */
+	unsigned nr_calls, paid;           /* paid: as many as there may be */
+	uint64_t late;                     /* a call that is later by more ns would miss the grid */
+	uint64_t took, usual;              /* duration of the call, ns; usual 0: not known yet */
+	uint64_t effect;                   /* time of the last call, ns; 0: none was made */
+	uint64_t dropped;                  /* ns of periods that calls have cut off */
+	uint64_t spin;                     /* ns before a call in which sleep may end */
 };
 
 struct steering {
@@ -245,13 +245,18 @@ static uint64_t wait_until(uint64_t time, uint64_t *spin)
 	return now;
 }
 
-/* The timer began a period anew. */
-static void note_effect(struct restart *restart, uint64_t time)
+/*
+ * The timer began a period anew. ran_from: since when this thread has been at work; on the timer's
+ * CPU that time is none of the target's.
+ */
+static void note_effect(struct restart *restart, uint64_t time, uint64_t ran_from)
 {
 	const uint64_t period = restart->grid.base << restart->grid.shift;
+	const uint64_t own = restart->own_apart && restart->from_own ? time - ran_from : 0;
+	const uint64_t elapsed = restart->effect ? (time - restart->effect) % period
+	                                         : timer_elapsed(restart->timer, time);
 
-	restart->dropped += restart->effect ? (time - restart->effect) % period
-	                                    : timer_elapsed(restart->timer, time);
+	restart->dropped += elapsed > own ? elapsed - own : 0;
 	restart->effect = time;
 }
 
@@ -261,11 +266,12 @@ static bool call_in_time(struct restart *restart)
 	uint64_t period = restart->grid.base << restart->grid.shift;
 	uint64_t call =
 		timer_call_time(restart->timer, &restart->grid, sampler_now(), restart->from_own);
+	uint64_t now = sampler_now(), woken = call - restart->spin;
 	uint64_t begin = wait_until(call, &restart->spin);
 
 	ioctl(restart->fd, PERF_EVENT_IOC_PERIOD, &period);
 	restart->took = sampler_now() - begin;
-	note_effect(restart, begin + restart->took / 2);
+	note_effect(restart, begin + restart->took / 2, woken > now ? woken : now);
 	return begin <= call + restart->late &&
 	       (!restart->usual || restart->took <= restart->usual + restart->late);
 }
@@ -375,6 +381,7 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned place)
 		.grid = grid_of(s, e, event->steps[event->nr_steps - 1].shift),
 		.fd = *sampler_fd(s, event, event->rung, target, c),
 		.cpu = c,
+		.own_apart = s->own_apart,
 		.late = s->steering->tolerance / 2,
 	};
 
