@@ -249,7 +249,7 @@ static struct refusal add_event(struct switching *switching, const char *name)
 	struct session *s = switching->session;
 	struct record_config *config = s->own_config;
 	const unsigned e = config->nr_events;
-	struct refusal refusal = NOT_REFUSED;
+	struct refusal refusal;
 	char why[WHY_SIZE];
 	int err;
 

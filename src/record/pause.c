@@ -158,7 +158,7 @@ static struct refusal stop_target(struct session *s, pid_t except)
 
 struct refusal pause_hold_target(struct session *s, pid_t except)
 {
-	struct refusal refusal = NOT_REFUSED;
+	struct refusal refusal;
 
 	if (s->pause.freezes)
 		return NOT_REFUSED;
