@@ -397,17 +397,22 @@ static int add_event(struct sampler *s, const struct sampler_config *config, uns
 }
 
 /*
- * Its samples copy as much of the stack as those of the others now. The ids of an event that could
- * not be opened everywhere stay: no records have them.
+ * Its samples copy as much of the stack as those of the others now, and have chains where theirs
+ * do: the records of all events are decoded alike. The ids of an event that could not be opened
+ * everywhere stay: no records have them.
  */
 int sampler_add_event(struct sampler *s, const struct sampler_config *config, char why[WHY_SIZE])
 {
+	const struct perf_event_attr *first = &s->events[0].attr;
+	const bool chains = first->sample_type & PERF_SAMPLE_CALLCHAIN;
 	struct sampler_config added = *config;
 	const unsigned e = s->nr_events;
 	int err;
 
 	why[0] = '\0';
-	added.stack_size = s->events[0].attr.sample_stack_user;
+	added.kernel_chain = chains && !first->exclude_callchain_kernel;
+	added.user_chain = chains && !first->exclude_callchain_user;
+	added.stack_size = first->sample_stack_user;
 	added.copy_size = NULL;
 	added.spare[e] = true;
 	sampler_drop_adopted(s);
