@@ -56,7 +56,13 @@ static inline void note_stored(struct calls_put *put, uint32_t thread, unsigned 
 
 static uint32_t thread_of_sums(void *arg, struct calls_process *process, pid_t tid, uint64_t time)
 {
-	return find_thread(arg, process, tid, time);
+	struct calls_put *put = arg;
+	uint32_t thread = find_thread(put, process, tid, time);
+
+	/* The reader of sums keeps the number, and may add the first sum much later. */
+	if (thread != NO_THREAD)
+		tables_hold_thread(put->config.tables, thread);
+	return thread;
 }
 
 static uint64_t frame_of(void *arg, const struct calls_process *process, uint64_t address)

@@ -131,6 +131,11 @@ uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t
                            uint64_t time);
 /* NULL: there is no such thread. */
 struct trace_thread *tables_thread(const struct tables *tables, uint32_t thread);
+/*
+ * Keeps the thread's entry until sums are cleared, although no sample of the thread may be stored:
+ * sums refer to it, or will.
+ */
+void tables_hold_thread(struct tables *tables, uint32_t thread);
 /* A sample of this kind and level was stored for the thread. */
 void tables_thread_stored(struct tables *tables, uint32_t thread, unsigned kind, unsigned level);
 /* The task's last word: its slot must not be used for it again. */

@@ -75,15 +75,13 @@ uint32_t tables_add_site(struct tables *tables, const struct trace_call_site *si
 
 uint32_t tables_add_call_sum(struct tables *tables, const struct trace_call_sum *sum)
 {
-	if (sum->thread < TABLES_MAX_THREADS)
-		tables->threads.states[sum->thread].summed = true;
+	tables_hold_thread(tables, sum->thread);
 	return add_copy(tables, TRACE_CALL_SUMS, sum);
 }
 
 uint32_t tables_add_openmp(struct tables *tables, const struct trace_openmp *sum)
 {
-	if (sum->thread < TABLES_MAX_THREADS)
-		tables->threads.states[sum->thread].summed = true;
+	tables_hold_thread(tables, sum->thread);
 	return add_copy(tables, TRACE_OPENMP, sum);
 }
 
@@ -104,8 +102,7 @@ struct trace_call_sum *tables_call_sum(const struct tables *tables, uint32_t sum
 
 uint32_t tables_add_iterations(struct tables *tables, const struct trace_iterations *iterations)
 {
-	if (iterations->thread < TABLES_MAX_THREADS)
-		tables->threads.states[iterations->thread].summed = true;
+	tables_hold_thread(tables, iterations->thread);
 	return add_copy(tables, TRACE_ITERATIONS, iterations);
 }
 

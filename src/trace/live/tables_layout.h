@@ -30,7 +30,7 @@ struct layout {
 /* The state that decides when a thread's slot may be given to another task. */
 struct thread_state {
 	uint8_t top[TABLES_MAX_EVENTS]; /* highest level stored + 1; 0: none of this kind */
-	bool summed;                    /* sums of calls refer to it */
+	bool summed;                    /* sums of calls refer to it, or will */
 	uint32_t cleared;               /* the ledger's, when these levels were noted */
 };
 

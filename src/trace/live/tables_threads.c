@@ -174,6 +174,12 @@ uint32_t tables_add_thread(struct tables *tables, pid_t pid, pid_t tid, uint32_t
 	return slot;
 }
 
+void tables_hold_thread(struct tables *tables, uint32_t thread)
+{
+	if (thread < TABLES_MAX_THREADS)
+		tables->threads.states[thread].summed = true;
+}
+
 /* Forgets levels of kinds that were cleared after they were noted. */
 static void forget_cleared(struct thread_state *state, const struct hmb_ledger *ledger)
 {

@@ -218,6 +218,24 @@ static void slots_of_cleared_samples_are_used_again(void **state)
 	tables_free(tables);
 }
 
+/* A reader of sums may know the thread for long before it adds the first one. */
+static void a_held_thread_keeps_its_slot_until_sums_are_cleared(void **state)
+{
+	struct place *place = *state;
+	struct tables *tables = tables_new(BUDGET, place->path);
+	uint32_t a = tables_add_thread(tables, 1, 1, 0, 10);
+
+	tables_ledger(tables)->nr_kinds = 1;
+	tables_hold_thread(tables, a);
+	tables_thread_ended(tables, a, 20);
+	assert_int_not_equal(tables_add_thread(tables, 2, 2, 0, 30), a);
+	tables_clear_sums(tables);
+	tables_ledger(tables)->nr_reductions++;
+	assert_int_equal(tables_add_thread(tables, 3, 3, 0, 40), a);
+	tables_hold_thread(tables, TABLES_MAX_THREADS); /* there is none */
+	tables_free(tables);
+}
+
 static void a_million_tasks_fit(void **state)
 {
 	struct place *place = *state;
@@ -678,6 +696,7 @@ int main(void)
 		TEST(commands_have_a_stand_in),
 		TEST(slots_wait_for_their_samples),
 		TEST(slots_of_cleared_samples_are_used_again),
+		TEST(a_held_thread_keeps_its_slot_until_sums_are_cleared),
 		TEST(a_million_tasks_fit),
 		TEST(too_many_tasks_share),
 		TEST(a_killed_recorder_leaves_an_image),
