@@ -12,7 +12,8 @@ enum {
 	UPPER_DELAYS = 128,
 	LEAST_RUN = 32,
 	UPPER_LEAST_RUN = 6,
-	ENOUGH_KNOWN = 64, /* iterations of known kinds in a row: there is nothing to search for */
+	ENOUGH_KNOWN =
+		64, /* iterations of known patterns in a row: there is nothing to search for */
 	FIRST_ROUND = 16384,
 	SHORT_ROUND = 3, /* the first one in which few delays are compared again */
 	PAUSE = 7 * 4 * 512,
@@ -28,17 +29,18 @@ enum {
 struct anchor {
 	uint64_t count, seen; /* event of the latest occurrence */
 	uint64_t longest;     /* events between two occurrences */
-	uint32_t unknown; /* a bit for each of its last 32 iterations: of a kind not seen before */
+	uint32_t unknown; /* a bit for each of its last 32 iterations: of a pattern not seen before
+	                   */
 	uint8_t apart;    /* iterations in a row that another anchor ended */
 	bool is_loose;    /* see add_anchor() */
 	uint8_t nr;       /* events */
 	uint16_t events[GRAM]; /* the last one begins the iteration */
 };
 
-struct kind {
+struct pattern {
 	uint64_t hash;
 	uint32_t used;              /* by the level's clock; 0: never */
-	uint32_t in_phase, in_rows; /* iterations of this phase; behind one of the same kind */
+	uint32_t in_phase, in_rows; /* iterations of this phase; behind one of the same pattern */
 	uint32_t length;            /* in events of the lowest level; of the latest one */
 	uint16_t begin;             /* its first event */
 	bool wide;
@@ -63,7 +65,7 @@ struct level {
 	uint64_t phase_first;   /* event */
 	uint32_t nr_iterations; /* of the phase */
 	uint32_t next_review;   /* when there are so many */
-	struct kind kinds[SEGMENT_KINDS];
+	struct pattern patterns[SEGMENT_PATTERNS];
 	uint32_t clock; /* iterations of all phases, modulo 2^32 */
 	/* the iteration that is open */
 	bool open, wide;
@@ -72,9 +74,9 @@ struct level {
 	uint64_t hash;
 	uint64_t longest;       /* events of the phase's longest iteration; */
 	uint64_t longest_calls; /* in those of the lowest level */
-	uint32_t nr_known;      /* iterations of known kinds in a row */
-	uint16_t last;          /* kind of the last iteration, + 1; 0: none of this phase */
-	uint32_t row;           /* iterations of that kind in a row */
+	uint32_t nr_known;      /* iterations of known patterns in a row */
+	uint16_t last;          /* pattern of the last iteration, + 1; 0: none of this phase */
+	uint32_t row;           /* iterations of that pattern in a row */
 };
 
 struct segmenter {
@@ -84,7 +86,7 @@ struct segmenter {
 	bool pausing;
 	uint64_t wide[WORDS];
 	uint64_t once[WORDS], again[WORDS]; /* of choose_event() */
-	uint32_t counts[SEGMENT_IDS], upper_counts[SEGMENT_LEVELS - 1][SEGMENT_KINDS + 1];
+	uint32_t counts[SEGMENT_IDS], upper_counts[SEGMENT_LEVELS - 1][SEGMENT_PATTERNS + 1];
 	uint16_t events[SEGMENT_HISTORY], upper_events[SEGMENT_LEVELS - 1][UPPER_HISTORY];
 	uint64_t upper_begins[SEGMENT_LEVELS - 1][UPPER_HISTORY];
 	uint16_t upper_period[SEGMENT_LEVELS - 1][3 * UPPER_DELAYS + 64];
@@ -115,7 +117,8 @@ static uint64_t begin_of(const struct level *level, uint64_t at)
 
 static bool event_is_wide(const struct level *level, uint16_t event)
 {
-	return level->begins ? level[-1].kinds[event - 1].wide : bit_is_set(level->of->wide, event);
+	return level->begins ? level[-1].patterns[event - 1].wide
+	                     : bit_is_set(level->of->wide, event);
 }
 
 /* --- when to search -----------------------------------------------------------------------------
@@ -297,8 +300,8 @@ static void end_phase(struct level *level)
 
 static void forget_counts(struct level *level)
 {
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
-		level->kinds[i].in_phase = level->kinds[i].in_rows = 0;
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++)
+		level->patterns[i].in_phase = level->patterns[i].in_rows = 0;
 }
 
 static bool has_loose(const struct level *level, bool is_loose)
@@ -385,20 +388,21 @@ static uint64_t hash_event(uint64_t hash, uint16_t event)
 	return hash ^ hash >> 32;
 }
 
-static struct kind *main_kind(const struct level *level)
+static struct pattern *main_pattern(const struct level *level)
 {
-	const struct kind *most = level->kinds;
+	const struct pattern *most = level->patterns;
 
-	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
-		if (level->kinds[i].in_phase > most->in_phase)
-			most = &level->kinds[i];
-	return (struct kind *)most;
+	for (unsigned i = 1; i < SEGMENT_PATTERNS; i++)
+		if (level->patterns[i].in_phase > most->in_phase)
+			most = &level->patterns[i];
+	return (struct pattern *)most;
 }
 
-/* The events of a kind are a ring: iterations follow each other. */
-static uint16_t event_of_kind(const struct level *level, const struct kind *kind, uint64_t at)
+/* The events of a pattern are a ring: iterations follow each other. */
+static uint16_t event_of_pattern(const struct level *level, const struct pattern *pattern,
+                                 uint64_t at)
 {
-	return event_at(level, kind->first + at % kind->length); /* mask < 2^32 */
+	return event_at(level, pattern->first + at % pattern->length); /* mask < 2^32 */
 }
 
 /* Returns events that lie between occurrences of the anchor and are more or less than `length`. */
@@ -416,41 +420,43 @@ static uint64_t unevenness(const struct level *level, const struct anchor *ancho
 	return last ? sum : UINT64_MAX;
 }
 
-/* Whether an anchor of the events that end with one of a kind occurs once in it. */
-static bool take_gram(const struct level *level, const struct kind *kind, uint64_t end, unsigned nr,
-                      struct anchor *anchor)
+/* Whether an anchor of the events that end with one of a pattern occurs once in it. */
+static bool take_gram(const struct level *level, const struct pattern *pattern, uint64_t end,
+                      unsigned nr, struct anchor *anchor)
 {
-	uint64_t length = kind->length;
+	uint64_t length = pattern->length;
 	unsigned found = 0;
 
 	*anchor = (struct anchor){.nr = (uint8_t)nr};
 	for (unsigned i = 0; i < nr; i++)
-		anchor->events[i] = event_of_kind(level, kind, end + length + 1 - nr + i);
+		anchor->events[i] = event_of_pattern(level, pattern, end + length + 1 - nr + i);
 	for (uint64_t at = 0; at < length && found < 2; at++) {
 		unsigned same = 0;
 
-		while (same < nr && event_of_kind(level, kind, at + same) == anchor->events[same])
+		while (same < nr &&
+		       event_of_pattern(level, pattern, at + same) == anchor->events[same])
 			same++;
 		found += same == nr;
 	}
 	return found == 1;
 }
 
-/* Whether an event of a kind may be an anchor in place of one of `nr` events. */
-static bool take_candidate(const struct level *level, const struct kind *kind, uint64_t at,
+/* Whether an event of a pattern may be an anchor in place of one of `nr` events. */
+static bool take_candidate(const struct level *level, const struct pattern *pattern, uint64_t at,
                            const struct anchor *old, struct anchor *anchor)
 {
-	uint16_t event = event_of_kind(level, kind, at);
+	uint16_t event = event_of_pattern(level, pattern, at);
 
 	if (old->nr > 1)
-		return kind->length <= GRAM_PERIOD && take_gram(level, kind, at, old->nr, anchor);
+		return pattern->length <= GRAM_PERIOD &&
+		       take_gram(level, pattern, at, old->nr, anchor);
 	*anchor = (struct anchor){.nr = 1, .events = {event}};
 	return !bit_is_set(level->of->again, event) &&
 	       event_is_wide(level, event) == event_is_wide(level, old->events[0]);
 }
 
-/* The main kind keeps its number: the same iterations now begin with another event. */
-static void move_anchor(struct level *level, struct kind *kind, uint64_t at,
+/* The main pattern keeps its number: the same iterations now begin with another event. */
+static void move_anchor(struct level *level, struct pattern *pattern, uint64_t at,
                         const struct anchor *anchor)
 {
 	struct anchor *old = &level->anchors[0];
@@ -459,9 +465,9 @@ static void move_anchor(struct level *level, struct kind *kind, uint64_t at,
 	level->first = level->nr;
 	if (anchor->nr == 1)
 		count = level->counts[anchor->events[0]];
-	kind->hash = 0;
-	for (uint64_t i = 0; i < kind->length; i++)
-		kind->hash = hash_event(kind->hash, event_of_kind(level, kind, at + i));
+	pattern->hash = 0;
+	for (uint64_t i = 0; i < pattern->length; i++)
+		pattern->hash = hash_event(pattern->hash, event_of_pattern(level, pattern, at + i));
 	*old = (struct anchor){
 		.count = count,
 		.seen = old->seen,
@@ -473,83 +479,83 @@ static void move_anchor(struct level *level, struct kind *kind, uint64_t at,
 
 struct choice {
 	struct anchor anchor;
-	uint64_t place, sum; /* in the kind; see unevenness() */
+	uint64_t place, sum; /* in the pattern; see unevenness() */
 };
 
-/* Looks at the first candidate of a part of the kind. */
-static void try_part(struct level *level, const struct kind *kind, uint64_t first, uint64_t end,
-                     struct choice *best)
+/* Looks at the first candidate of a part of the pattern. */
+static void try_part(struct level *level, const struct pattern *pattern, uint64_t first,
+                     uint64_t end, struct choice *best)
 {
 	struct choice choice = {.place = first};
 
 	while (choice.place < end &&
-	       !take_candidate(level, kind, choice.place, &level->anchors[0], &choice.anchor))
+	       !take_candidate(level, pattern, choice.place, &level->anchors[0], &choice.anchor))
 		choice.place++;
 	if (choice.place == end)
 		return;
-	choice.sum = unevenness(level, &choice.anchor, kind->length);
+	choice.sum = unevenness(level, &choice.anchor, pattern->length);
 	if (choice.sum < best->sum)
 		*best = choice;
 }
 
 static void review_anchor(struct level *level)
 {
-	struct kind *kind = main_kind(level);
+	struct pattern *pattern = main_pattern(level);
 	struct choice best = {.sum = UINT64_MAX};
-	uint64_t length = kind->length;
+	uint64_t length = pattern->length;
 
 	level->next_review *= 4;
 	if (level->begins || level->nr_anchors != 1 || !length ||
-	    (uint32_t)level->nr - kind->first > level->mask)
+	    (uint32_t)level->nr - pattern->first > level->mask)
 		return;
-	note_repeated(level, kind->first, length);
+	note_repeated(level, pattern->first, length);
 	for (unsigned i = 0; i < CANDIDATES; i++)
-		try_part(level, kind, i * length / CANDIDATES, (i + 1) * length / CANDIDATES,
+		try_part(level, pattern, i * length / CANDIDATES, (i + 1) * length / CANDIDATES,
 		         &best);
 	if (best.sum < unevenness(level, &level->anchors[0], length) * 3 / 4)
-		move_anchor(level, kind, best.place, &best.anchor);
+		move_anchor(level, pattern, best.place, &best.anchor);
 }
 
 /* --- iterations ---------------------------------------------------------------------------------
  */
 
-static uint32_t age_of(const struct level *level, const struct kind *kind)
+static uint32_t age_of(const struct level *level, const struct pattern *pattern)
 {
-	return kind->used ? level->clock - kind->used : UINT32_MAX;
+	return pattern->used ? level->clock - pattern->used : UINT32_MAX;
 }
 
-static struct kind *find_kind(struct level *level, bool *is_new)
+static struct pattern *find_pattern(struct level *level, bool *is_new)
 {
-	struct kind *oldest = level->kinds;
+	struct pattern *oldest = level->patterns;
 
 	*is_new = false;
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
-		struct kind *kind = &level->kinds[i];
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++) {
+		struct pattern *pattern = &level->patterns[i];
 
-		if (kind->used && kind->hash == level->hash)
-			return kind;
-		if (age_of(level, kind) > age_of(level, oldest))
-			oldest = kind;
+		if (pattern->used && pattern->hash == level->hash)
+			return pattern;
+		if (age_of(level, pattern) > age_of(level, oldest))
+			oldest = pattern;
 	}
 	*is_new = true;
-	*oldest = (struct kind){.hash = level->hash};
+	*oldest = (struct pattern){.hash = level->hash};
 	return oldest;
 }
 
-static struct kind *note_kind(struct level *level, uint64_t end, bool *is_new)
+static struct pattern *note_pattern(struct level *level, uint64_t end, bool *is_new)
 {
-	struct kind *kind = find_kind(level, is_new);
+	struct pattern *pattern = find_pattern(level, is_new);
 
-	kind->used = ++level->clock ? level->clock : ++level->clock;
-	level->row = kind + 1 == level->kinds + level->last ? level->row + 1 : 1;
-	kind->in_phase++;
-	kind->in_rows += level->row > 1;
-	kind->length = (uint32_t)(begin_of(level, end) - begin_of(level, level->first));
-	kind->first = (uint32_t)level->first;
-	kind->begin = event_at(level, level->first);
-	kind->wide = level->wide;
+	pattern->used = ++level->clock ? level->clock : ++level->clock;
+	level->row = pattern + 1 == level->patterns + level->last ? level->row + 1 : 1;
+	pattern->in_phase++;
+	pattern->in_rows += level->row > 1;
+	pattern->length = (uint32_t)(begin_of(level, end) - begin_of(level, level->first));
+	pattern->first = (uint32_t)level->first;
+	pattern->begin = event_at(level, level->first);
+	pattern->wide = level->wide;
 	level->nr_known = *is_new ? 0 : level->nr_known + 1;
-	return kind;
+	return pattern;
 }
 
 /* The loop around this level's is over when there is none of its anchors for very long. */
@@ -567,14 +573,14 @@ static void end_upper(struct level *level, uint64_t now)
 static void close_iteration(struct level *level, uint64_t end, unsigned next)
 {
 	bool is_new;
-	uint16_t kind = (uint16_t)(note_kind(level, end, &is_new) - level->kinds);
+	uint16_t pattern = (uint16_t)(note_pattern(level, end, &is_new) - level->patterns);
 	struct segment_iteration iteration = {
 		.begin = begin_of(level, level->first),
 		.end = begin_of(level, end),
 		.ordinal = level->anchors[level->anchor].count,
 		.phase = level->phase,
 		.level = level->number,
-		.kind = (uint8_t)kind,
+		.pattern = (uint8_t)pattern,
 		.is_new = is_new,
 		.row = level->row,
 		.is_loose = level->anchors[level->anchor].is_loose,
@@ -587,8 +593,8 @@ static void close_iteration(struct level *level, uint64_t end, unsigned next)
 	level->open = false;
 	level->of->fn(level->of->arg, &iteration);
 	if (level->row == 1 && level->number + 1 < SEGMENT_LEVELS)
-		level_put(&level[1], (uint16_t)(kind + 1), iteration.begin);
-	level->last = (uint16_t)(kind + 1);
+		level_put(&level[1], (uint16_t)(pattern + 1), iteration.begin);
+	level->last = (uint16_t)(pattern + 1);
 	end_upper(level, iteration.end);
 	judge_anchor(level, level->anchor, is_new, next);
 	drop_stale(level, end);
@@ -794,9 +800,9 @@ void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide)
  */
 
 /* A loop's iterations mostly follow each other. */
-static bool is_loop(const struct kind *kind)
+static bool is_loop(const struct pattern *pattern)
 {
-	return kind->in_phase >= MIN_LOOP && 2 * kind->in_rows >= kind->in_phase;
+	return pattern->in_phase >= MIN_LOOP && 2 * pattern->in_rows >= pattern->in_phase;
 }
 
 /* Whether iterations that follow each other begin with different events: there are several loops.
@@ -805,12 +811,12 @@ static bool has_loops(const struct level *level)
 {
 	uint16_t first = 0;
 
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
-		if (!is_loop(&level->kinds[i]))
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++) {
+		if (!is_loop(&level->patterns[i]))
 			continue;
-		if (first && first != level->kinds[i].begin)
+		if (first && first != level->patterns[i].begin)
 			return true;
-		first = level->kinds[i].begin;
+		first = level->patterns[i].begin;
 	}
 	return false;
 }
@@ -824,21 +830,21 @@ struct rows {
 
 static struct rows count_rows(const struct level *level)
 {
-	const struct kind *most = main_kind(level);
+	const struct pattern *most = main_pattern(level);
 	struct rows rows = {0};
 
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
-		const struct kind *kind = &level->kinds[i];
-		uint64_t length = (uint64_t)kind->in_phase * kind->length;
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++) {
+		const struct pattern *pattern = &level->patterns[i];
+		uint64_t length = (uint64_t)pattern->in_phase * pattern->length;
 
-		if (kind == most || is_loop(kind)) {
-			rows.rows += kind->in_phase - kind->in_rows;
-			rows.in_rows += kind->in_phase;
+		if (pattern == most || is_loop(pattern)) {
+			rows.rows += pattern->in_phase - pattern->in_rows;
+			rows.in_rows += pattern->in_phase;
 			rows.length += length;
 		} else {
-			rows.between += kind->in_phase;
+			rows.between += pattern->in_phase;
 			rows.more += length;
-			rows.wide += kind->wide && !most->wide ? kind->in_phase : 0;
+			rows.wide += pattern->wide && !most->wide ? pattern->in_phase : 0;
 		}
 	}
 	return rows;
@@ -854,7 +860,7 @@ bool segmenter_is_inner(const struct segmenter *segmenter, unsigned number)
 		return rows.in_rows && rows.rows;
 	length = (double)rows.length / (double)rows.in_rows;
 	more = ((double)rows.more - length * (double)rows.between) / (double)rows.rows;
-	if (main_kind(level)->wide)
+	if (main_pattern(level)->wide)
 		return more >= 1.4 * length;
 	return more >= length || (2 * rows.wide >= rows.rows && 4 * more >= length);
 }

@@ -9,12 +9,12 @@
  * A period of the stream (see period.h) only says where to look: following it event by event would
  * end at the first variation. From a locked period an *anchor* is taken, an event that occurs in it
  * exactly once. From then on an iteration begins wherever the anchor occurs, whatever is between.
- * Iterations with the same events are of one *kind*. Several inner loops in a row have an anchor
+ * Iterations with the same events have one *pattern*. Several inner loops in a row have an anchor
  * each.
  *
- * Equal kinds in a row are one event of the next level, which is divided in the same way, so that
- * the number of inner iterations does not matter there. A *phase* is a part of the stream that is
- * divided by the same anchors.
+ * Iterations of one pattern in a row are one event of the next level, which is divided in the same
+ * way, so that the number of inner iterations does not matter there. A *phase* is a part of the
+ * stream that is divided by the same anchors.
  *
  * The memory is bounded and belongs to the caller; no clock is read. It is made for recorded
  * programs, which divide their own calls, as well as for reports.
@@ -26,19 +26,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SEGMENT_LEVELS  3
-#define SEGMENT_IDS     4096 /* events are 1 … SEGMENT_IDS - 1 */
-#define SEGMENT_KINDS   64   /* of a level; beyond that the least recently seen one is replaced */
-#define SEGMENT_HISTORY 16384
+#define SEGMENT_LEVELS   3
+#define SEGMENT_IDS      4096 /* events are 1 … SEGMENT_IDS - 1 */
+#define SEGMENT_PATTERNS 64   /* of a level; beyond that the least recently seen one is replaced */
+#define SEGMENT_HISTORY  16384
 
 struct segment_iteration {
 	uint64_t begin, end; /* numbers of its first event and of the first one behind it, from 0 */
 	uint64_t ordinal;    /* how often its anchor has occurred, from 1 */
 	uint32_t phase;      /* number of the phase at its level, from 1 */
-	uint32_t row;        /* iterations of this kind in a row, with this one */
-	uint8_t level, kind; /* kind < SEGMENT_KINDS */
-	bool is_new;         /* the first one of its kind */
-	bool is_loose;       /* if the next one that is not has another phase, it belongs to that */
+	uint32_t row;        /* iterations of this pattern in a row, with this one */
+	uint8_t level, pattern; /* pattern < SEGMENT_PATTERNS */
+	bool is_new;            /* the first one of its pattern */
+	/* Its phase is that of the next iteration that is not loose. */
+	bool is_loose;
 };
 
 /*

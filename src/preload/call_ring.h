@@ -47,7 +47,7 @@
  * Of iterations of a loop some are kept, if the recorder wants that: see scale.h. While one is
  * written, head stays, and `pending` is where it would be. Each one that ends is told of:
  *
- *     RING_ITERATION head word: level and kind, flags, calls | ticks at its begin | at its end |
+ *     RING_ITERATION head word: level and pattern, flags, calls | ticks at its begin | at its end |
  *                    number of the phase, and above bit 32 the ordinal | ticks from which
  *                    the gap of the next record counts
  *
@@ -157,7 +157,7 @@ enum ring_state { RING_FREE, RING_USED, RING_ENDED };
 /* Flags in the head word of a call. */
 #define RING_CONTINUED 0x80 /* CALL_CONTINUED; the other bits are the depth */
 
-/* Flags of an iteration. Its parts are the kind, and above bit 6 the level. */
+/* Flags of an iteration. Its parts are the pattern, and above bit 6 the level. */
 #define RING_ITERATION_STORED  1 /* its calls were written */
 #define RING_ITERATION_SLOW    2
 #define RING_ITERATION_DROPPED 4 /* the thread went back: its calls are not there */
@@ -270,7 +270,7 @@ struct ring_process {
 	                       2^64: it may be in a time namespace */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
-	uint64_t keep;      /* iterations of each kind at least; 0: all */
+	uint64_t keep;      /* iterations of each pattern at least; 0: all */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
 	/*
 	 * Records are wanted of calls with this ring_moment_level() or a higher one; 0: of all.

@@ -23,7 +23,7 @@ struct mark {
 	bool skipped;
 };
 
-struct scale_kind {
+struct scale_pattern {
 	uint64_t limit; /* ticks: about 1 in 256 take longer; 0: not known yet */
 	uint32_t seen;
 	uint32_t spread[ORDINAL_LEVELS], nr_spread; /* kept by their ordinals, from floor on */
@@ -35,7 +35,7 @@ struct scale_level {
 	uint64_t longest;   /* events */
 	bool ended;         /* an iteration of it has ended before the event at hand */
 	struct mark mark;
-	struct scale_kind kinds[SEGMENT_KINDS];
+	struct scale_pattern patterns[SEGMENT_PATTERNS];
 };
 
 struct scale {
@@ -137,47 +137,48 @@ static bool is_wide(const struct thread *thread)
  * The limit moves by little steps, up 255 times as far as down, so that it comes to rest where one
  * of 256 is above it.
  */
-static bool note_duration(struct scale_kind *kind, uint64_t duration, uint32_t first)
+static bool note_duration(struct scale_pattern *pattern, uint64_t duration, uint32_t first)
 {
-	bool is_slow = kind->limit && duration > kind->limit;
+	bool is_slow = pattern->limit && duration > pattern->limit;
 
-	if (kind->seen <= first)
-		kind->limit = kind->limit > 2 * duration ? kind->limit : 2 * duration;
+	if (pattern->seen <= first)
+		pattern->limit = pattern->limit > 2 * duration ? pattern->limit : 2 * duration;
 	else if (is_slow)
-		kind->limit += kind->limit / 2 + 1;
+		pattern->limit += pattern->limit / 2 + 1;
 	else
-		kind->limit -= kind->limit / (2 * 255);
+		pattern->limit -= pattern->limit / (2 * 255);
 	return is_slow;
 }
 
-/* The more iterations of a kind there were, the rarer are those whose ordinals are kept. */
-static bool note_ordinal(struct scale_kind *kind, uint64_t ordinal, uint32_t keep)
+/* The more iterations of a pattern there were, the rarer are those whose ordinals are kept. */
+static bool note_ordinal(struct scale_pattern *pattern, uint64_t ordinal, uint32_t keep)
 {
 	unsigned level = ordinal ? (unsigned)__builtin_ctzll(ordinal) : 0;
 	uint32_t most = keep / 4 > 2 ? keep / 4 : 2;
 
 	if (level >= ORDINAL_LEVELS)
 		level = ORDINAL_LEVELS - 1;
-	if (level < kind->floor)
+	if (level < pattern->floor)
 		return false;
-	kind->spread[level]++;
-	kind->nr_spread++;
-	while (kind->nr_spread >= most && kind->floor < ORDINAL_LEVELS - 1)
-		kind->nr_spread -= kind->spread[kind->floor++];
+	pattern->spread[level]++;
+	pattern->nr_spread++;
+	while (pattern->nr_spread >= most && pattern->floor < ORDINAL_LEVELS - 1)
+		pattern->nr_spread -= pattern->spread[pattern->floor++];
 	return true;
 }
 
 static bool is_kept(struct scale *scale, const struct segment_iteration *iteration,
                     uint64_t duration, bool *slow)
 {
-	struct scale_kind *kind = &scale->levels[iteration->level].kinds[iteration->kind];
+	struct scale_pattern *pattern =
+		&scale->levels[iteration->level].patterns[iteration->pattern];
 	bool is_first, is_spread;
 
 	if (iteration->is_new)
-		*kind = (struct scale_kind){0};
-	is_first = kind->seen++ < scale->keep;
-	is_spread = note_ordinal(kind, iteration->ordinal, scale->keep);
-	*slow = note_duration(kind, duration, scale->keep);
+		*pattern = (struct scale_pattern){0};
+	is_first = pattern->seen++ < scale->keep;
+	is_spread = note_ordinal(pattern, iteration->ordinal, scale->keep);
+	*slow = note_duration(pattern, duration, scale->keep);
 	return is_first || is_spread || *slow;
 }
 
@@ -317,8 +318,9 @@ static size_t make_record(uint64_t *words, const struct segment_iteration *itera
 {
 	uint64_t calls = iteration->end - iteration->begin;
 
-	words[0] = ring_head(RING_ITERATION, 5, iteration->kind | (unsigned)iteration->level << 6,
-	                     flags, calls < 1 << 24 ? (uint32_t)calls : (1U << 24) - 1);
+	words[0] =
+		ring_head(RING_ITERATION, 5, iteration->pattern | (unsigned)iteration->level << 6,
+	                  flags, calls < 1 << 24 ? (uint32_t)calls : (1U << 24) - 1);
 	words[1] = begin;
 	words[2] = end;
 	words[3] = iteration->phase | iteration->ordinal << 32;

@@ -1,11 +1,12 @@
 /*
- * Trace scaling: of the iterations that a thread's calls form, some of each kind are kept. Records
- * are written as they always are, but while a loop is known, the recorder is not told of them until
- * its iteration ends. Then they are published, or the thread goes back to where the iteration
- * began. Sums have all calls in either case.
+ * Trace scaling: of the iterations that a thread's calls form, some of each pattern are kept.
+ * Records are written as they always are, but while a loop is known, the recorder is not told of
+ * them until its iteration ends. Then they are published, or the thread goes back to where the
+ * iteration began. Sums have all calls in either case.
  *
- * Kept are the first iterations of each kind, some that are spread over the run by their ordinals,
- * which are the same on all ranks, and those that are slower than all but 1/256 of their kind.
+ * Kept are the first iterations of each pattern, some that are spread over the run by their
+ * ordinals, which are the same on all ranks, and those that are slower than all but 1/256 of their
+ * pattern.
  */
 #ifndef PRELOAD_SCALE_H
 #define PRELOAD_SCALE_H

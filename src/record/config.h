@@ -38,7 +38,7 @@ struct calls_options {
 	double share;       /* share of the budget, 0 … 1 */
 	enum trace_policy policy;
 	uint64_t patience; /* ns */
-	uint32_t keep;     /* iterations of each kind of a loop, at least; 0: all */
+	uint32_t keep;     /* iterations of each pattern of a loop, at least; 0: all */
 	bool polls;        /* record calls that ask in vain */
 	uint32_t classes;  /* recorded at first: a bit for each enum call_class */
 };

@@ -384,15 +384,15 @@ static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 #define TRACE_ITERATIONS_NR 34 /* iterations of one entry */
 
 enum trace_iteration_flags {
-	TRACE_ITERATION_KIND = 63,   /* these bits are the kind */
-	TRACE_ITERATION_STORED = 64, /* all of its calls were stored */
-	TRACE_ITERATION_SLOW = 128,  /* of its kind about 255 in 256 are faster */
+	TRACE_ITERATION_PATTERN = 63, /* these bits are the pattern */
+	TRACE_ITERATION_STORED = 64,  /* all of its calls were stored */
+	TRACE_ITERATION_SLOW = 128,   /* of its pattern about 255 in 256 are faster */
 };
 
 enum trace_iterations_flags {
-	TRACE_ITERATIONS_LEVEL = 15,  /* these bits are the level */
-	TRACE_ITERATIONS_LOOSE = 128, /* if the next entry that is not has another phase, these
-	                                 belong to that */
+	TRACE_ITERATIONS_LEVEL = 15, /* these bits are the level */
+	/* Their phase is that of the next entry that is not loose, of the thread and level. */
+	TRACE_ITERATIONS_LOOSE = 128,
 };
 
 /*
@@ -408,7 +408,7 @@ struct trace_iterations {
 	uint8_t level;    /* 0: an innermost loop; enum trace_iterations_flags */
 	uint8_t nr;
 	uint16_t durations[TRACE_ITERATIONS_NR];
-	uint8_t kinds[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
+	uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
 };
 static_assert(sizeof(struct trace_iterations) == 128, "fixed by the format");
 

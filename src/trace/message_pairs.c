@@ -19,13 +19,13 @@ struct channel {
 #define MOST_WORK     (UINT64_C(1) << 30) /* of all threads, for a file may say anything */
 #define NO_PAIR       UINT32_MAX          /* more ends than there are */
 
-/* How many ends of each channel an iteration of a kind has. */
+/* How many ends of each channel an iteration of a pattern has. */
 struct channel_count {
 	uint32_t channel;
 	uint32_t nr;
 };
 
-struct kind_counts {
+struct pattern_counts {
 	struct channel_count *counts;
 	uint32_t nr;
 	bool known;
@@ -46,8 +46,8 @@ struct message_reader {
 	struct map64 by_key;
 	struct channel *channels;
 	uint32_t nr_channels;
-	struct kind_counts open; /* of the iteration that is open */
-	struct kind_counts kinds[SEGMENT_LEVELS][SEGMENT_KINDS];
+	struct pattern_counts open; /* of the iteration that is open */
+	struct pattern_counts patterns[SEGMENT_LEVELS][SEGMENT_PATTERNS];
 	bool is_wide; /* the open one began with a collective of all ranks */
 	bool unknown; /* an iteration was dropped of which no other one is known, or too many were
 	               */
@@ -74,7 +74,7 @@ struct message_pairs {
 /* Counts an end in the open iteration. Returns how many there were before. */
 static uint32_t count_end(struct message_reader *reader, uint32_t number)
 {
-	struct kind_counts *open = &reader->open;
+	struct pattern_counts *open = &reader->open;
 	struct channel *channel = &reader->channels[number];
 	const struct channel_count fresh = {.channel = number};
 
@@ -118,36 +118,36 @@ static uint64_t number_end(struct message_reader *reader, uint64_t key, bool cou
 	return reader->of->by_iteration ? number_in_iteration(reader, place) : next;
 }
 
-/* A stored iteration has ended: others of its kind have as many ends. */
-static void keep_counts(struct message_reader *reader, struct kind_counts *kind)
+/* A stored iteration has ended: others of its pattern have as many ends. */
+static void keep_counts(struct message_reader *reader, struct pattern_counts *pattern)
 {
-	free(kind->counts);
-	*kind = reader->open;
-	kind->known = true;
-	reader->open = (struct kind_counts){0};
+	free(pattern->counts);
+	*pattern = reader->open;
+	pattern->known = true;
+	reader->open = (struct pattern_counts){0};
 }
 
 /* A dropped one has. */
-static void add_counts(struct message_reader *reader, const struct kind_counts *kind)
+static void add_counts(struct message_reader *reader, const struct pattern_counts *pattern)
 {
-	reader->unknown |= !kind->known || reader->work > reader->most_work;
+	reader->unknown |= !pattern->known || reader->work > reader->most_work;
 	if (reader->unknown)
 		return;
-	reader->work += kind->nr;
-	for (uint32_t i = 0; i < kind->nr; i++)
-		reader->channels[kind->counts[i].channel].next += kind->counts[i].nr;
+	reader->work += pattern->nr;
+	for (uint32_t i = 0; i < pattern->nr; i++)
+		reader->channels[pattern->counts[i].channel].next += pattern->counts[i].nr;
 }
 
 static void end_iteration(struct message_reader *reader)
 {
 	const struct trace_iteration *iteration = &reader->follower.iteration;
-	struct kind_counts *kind =
-		&reader->kinds[iteration->level % SEGMENT_LEVELS][iteration->kind];
+	struct pattern_counts *pattern =
+		&reader->patterns[iteration->level % SEGMENT_LEVELS][iteration->pattern];
 
 	if (iteration->stored)
-		keep_counts(reader, kind);
+		keep_counts(reader, pattern);
 	else
-		add_counts(reader, kind);
+		add_counts(reader, pattern);
 }
 
 static bool is_wide(const struct message_pairs *pairs, const struct call *call)
@@ -247,8 +247,8 @@ void message_reader_free(struct message_reader *reader)
 	if (!reader)
 		return;
 	for (unsigned level = 0; level < SEGMENT_LEVELS; level++)
-		for (unsigned i = 0; i < SEGMENT_KINDS; i++)
-			free(reader->kinds[level][i].counts);
+		for (unsigned i = 0; i < SEGMENT_PATTERNS; i++)
+			free(reader->patterns[level][i].counts);
 	map64_fini(&reader->by_key);
 	free(reader->channels);
 	free(reader->open.counts);

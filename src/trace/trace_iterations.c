@@ -111,7 +111,7 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 	if (cursor->entry >= cursor->end)
 		return false;
 	entry = cursor->index->entries[cursor->entry];
-	flags = entry->kinds[cursor->at];
+	flags = entry->patterns[cursor->at];
 	*iteration = (struct trace_iteration){
 		.begin = cursor->begin,
 		.end = cursor->begin + trace_duration_ns(entry->durations[cursor->at]),
@@ -120,7 +120,7 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 		.ordinal = entry->ordinal + cursor->at,
 		.calls = (entry->calls + entry->nr / 2U) / entry->nr,
 		.level = (uint8_t)level_of(entry),
-		.kind = flags & TRACE_ITERATION_KIND,
+		.pattern = flags & TRACE_ITERATION_PATTERN,
 		.stored = flags & TRACE_ITERATION_STORED,
 		.slow = flags & TRACE_ITERATION_SLOW,
 	};

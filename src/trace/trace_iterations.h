@@ -14,7 +14,7 @@ struct trace_iteration {
 	uint32_t phase;   /* of the thread and the level */
 	uint32_t ordinal; /* how often the loop had begun an iteration, this one included */
 	uint32_t calls;   /* the mean of the iterations that are coded together */
-	uint8_t level, kind;
+	uint8_t level, pattern;
 	bool stored, slow;
 };
 

@@ -57,7 +57,7 @@ static void put_row(struct table *table, const struct page *page, uint32_t numbe
 	table_number(table, iteration_calls(phase));
 	table_number(table, durations->nr);
 	table_number(table, durations->nr - phase->not_stored);
-	table_number(table, iteration_kinds(phase));
+	table_number(table, iteration_patterns(phase));
 	table_number(table, iteration_slow(phase));
 	table_number(table, durations->least);
 	table_real(table, (double)durations->sum / (double)durations->nr);

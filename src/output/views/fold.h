@@ -7,8 +7,8 @@
  * bin are plain counts with Wilson's intervals: smoothing makes the error no smaller and the stated
  * one wrong.
  *
- * Only iterations of the loop's most frequent kind are folded, and of these the ones within a tenth
- * of the median duration: in one that was interrupted the same code is at another position.
+ * Only iterations of the loop's most frequent pattern are folded, and of these the ones within a
+ * tenth of the median duration: in one that was interrupted the same code is at another position.
  */
 #ifndef OUTPUT_VIEWS_FOLD_H
 #define OUTPUT_VIEWS_FOLD_H
@@ -29,7 +29,7 @@ struct fold_process {
 	const struct iteration_phase *phase;
 	struct fold_iteration *iterations; /* those that are folded */
 	size_t nr;
-	uint64_t median; /* ns; of those of the main kind */
+	uint64_t median; /* ns; of those of the main pattern */
 };
 
 struct fold_function {

@@ -52,19 +52,19 @@ static int add_iteration(struct record_reader *reader, const struct trace_iterat
 {
 	uint64_t time = iteration->end - iteration->begin;
 	struct iteration_phase *phase;
-	struct iteration_kind *kind;
+	struct iteration_pattern *pattern;
 	unsigned bin = bin_of(reader, iteration->begin);
 
 	if (!is_of(reader, iteration) && begin_phase(reader, iteration))
 		return -ENOMEM;
 	phase = reader->phase;
-	kind = &phase->kinds[iteration->kind];
+	pattern = &phase->patterns[iteration->pattern];
 	phase->to = iteration->end;
 	phase->last_ordinal = iteration->ordinal;
 	durations_add(&phase->durations, time);
 	phase->not_stored += !iteration->stored;
-	kind->iterations++;
-	kind->calls += iteration->calls;
+	pattern->iterations++;
+	pattern->calls += iteration->calls;
 	phase->line[bin].nr++;
 	phase->line[bin].sum += time;
 	return 0;
@@ -107,7 +107,7 @@ int iterations_read_records(struct iterations *iterations, const struct trace *t
 int iterations_walk_records(const struct trace *trace, const struct iteration_phase *phase,
                             iteration_fn *fn, void *arg)
 {
-	const struct iteration_kind *most = iteration_main_kind(phase);
+	const struct iteration_pattern *most = iteration_main_pattern(phase);
 	struct iteration_index index;
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration;
@@ -117,7 +117,7 @@ int iterations_walk_records(const struct trace *trace, const struct iteration_ph
 		iteration_cursor_init(&cursor, &index, phase->thread);
 	while (!err && iteration_cursor_next(&cursor, &iteration)) {
 		const struct iteration_time time = {iteration.begin, iteration.end,
-		                                    &phase->kinds[iteration.kind] == most};
+		                                    &phase->patterns[iteration.pattern] == most};
 
 		if (iteration.level == phase->level && iteration.begin >= phase->from &&
 		    iteration.end <= phase->to)

@@ -13,7 +13,7 @@ enum {
 	TIMES = 1 << 14,      /* of a thread's latest calls */
 	LEAST_ITERATIONS = 8, /* of a phase */
 	MOST_PHASES = 4096,
-	ROW = 32,          /* iterations of another kind in a row are a new phase … */
+	ROW = 32,          /* iterations of another pattern in a row are a new phase … */
 	MOST_SPLITS = 8,   /* … so often */
 	MOST_UNIT = 16384, /* calls of an iteration that is a unit */
 };
@@ -27,12 +27,12 @@ struct timed {
 struct thread_level {
 	struct iteration_phase *phase; /* NULL: none yet */
 	uint32_t number;               /* of the segmenter's phase, from 1 */
-	uint8_t usual;                 /* kind that had a row, + 1 */
+	uint8_t usual;                 /* pattern that had a row, + 1 */
 	unsigned splits;
 	uint64_t upper_to; /* up to this call the loop around it has iterations, or may have */
 	struct timed last; /* iteration */
 	struct iteration_phase *loose; /* its iterations belong to this phase or to the next one */
-	struct timed begun[ROW];       /* of another kind than the usual one */
+	struct timed begun[ROW];       /* of another pattern than the usual one */
 	unsigned nr_begun;
 };
 
@@ -60,29 +60,29 @@ struct thread_state {
 /* --- one phase ----------------------------------------------------------------------------------
  */
 
-const struct iteration_kind *iteration_main_kind(const struct iteration_phase *phase)
+const struct iteration_pattern *iteration_main_pattern(const struct iteration_phase *phase)
 {
-	const struct iteration_kind *most = phase->kinds;
+	const struct iteration_pattern *most = phase->patterns;
 
-	for (unsigned i = 1; i < SEGMENT_KINDS; i++)
-		if (phase->kinds[i].iterations > most->iterations)
-			most = &phase->kinds[i];
+	for (unsigned i = 1; i < SEGMENT_PATTERNS; i++)
+		if (phase->patterns[i].iterations > most->iterations)
+			most = &phase->patterns[i];
 	return most;
 }
 
 uint64_t iteration_calls(const struct iteration_phase *phase)
 {
-	const struct iteration_kind *most = iteration_main_kind(phase);
+	const struct iteration_pattern *most = iteration_main_pattern(phase);
 
 	return most->iterations ? (most->calls + most->iterations / 2) / most->iterations : 0;
 }
 
-uint32_t iteration_kinds(const struct iteration_phase *phase)
+uint32_t iteration_patterns(const struct iteration_phase *phase)
 {
 	uint32_t nr = 0;
 
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++)
-		nr += phase->kinds[i].iterations != 0;
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++)
+		nr += phase->patterns[i].iterations != 0;
 	return nr;
 }
 
@@ -105,7 +105,7 @@ static void add_iteration(const struct thread_state *state, struct iteration_pha
                           const struct timed *iteration)
 {
 	uint64_t time = iteration->end - iteration->begin;
-	struct iteration_kind *kind = &phase->kinds[iteration->of.kind];
+	struct iteration_pattern *pattern = &phase->patterns[iteration->of.pattern];
 	unsigned bin = bin_of(state, iteration->begin);
 
 	if (!phase->durations.nr) {
@@ -117,8 +117,8 @@ static void add_iteration(const struct thread_state *state, struct iteration_pha
 	phase->end_call = iteration->of.end;
 	phase->last_ordinal = iteration->of.ordinal;
 	durations_add(&phase->durations, time);
-	kind->iterations++;
-	kind->calls += iteration->of.end - iteration->of.begin;
+	pattern->iterations++;
+	pattern->calls += iteration->of.end - iteration->of.begin;
 	phase->line[bin].nr++;
 	phase->line[bin].sum += time;
 }
@@ -134,9 +134,9 @@ static void merge_phases(struct iteration_phase *phase, const struct iteration_p
 	phase->end_call = from->end_call;
 	phase->last_ordinal = from->last_ordinal;
 	durations_merge(&phase->durations, &from->durations);
-	for (unsigned i = 0; i < SEGMENT_KINDS; i++) {
-		phase->kinds[i].iterations += from->kinds[i].iterations;
-		phase->kinds[i].calls += from->kinds[i].calls;
+	for (unsigned i = 0; i < SEGMENT_PATTERNS; i++) {
+		phase->patterns[i].iterations += from->patterns[i].iterations;
+		phase->patterns[i].calls += from->patterns[i].calls;
 	}
 	for (unsigned i = 0; i < ITERATION_BINS; i++) {
 		phase->line[i].nr += from->line[i].nr;
@@ -179,7 +179,7 @@ static struct iteration_phase *new_phase(struct thread_state *state, struct thre
 	return level->phase;
 }
 
-/* Iterations of another kind than the usual one were few: they belong to its phase. */
+/* Iterations of another pattern than the usual one were few: they belong to its phase. */
 static void add_begun(struct thread_state *state, struct thread_level *level)
 {
 	for (unsigned i = 0; i < level->nr_begun && level->phase; i++)
@@ -208,11 +208,11 @@ static void begin_phase(struct thread_state *state, struct thread_level *level, 
 	add_loose(level);
 }
 
-/* Many iterations of one kind in a row: with the same anchors it is another loop from now on. */
+/* Many iterations of one pattern in a row: with the same anchors it is another loop from now on. */
 static void end_row(struct thread_state *state, struct thread_level *level, uint8_t usual)
 {
 	bool is_same = !level->phase || level->phase->durations.nr < LEAST_ITERATIONS ||
-	               iteration_main_kind(level->phase) == &level->phase->kinds[usual - 1];
+	               iteration_main_pattern(level->phase) == &level->phase->patterns[usual - 1];
 
 	level->usual = usual;
 	if (!is_same && level->splits++ < MOST_SPLITS)
@@ -223,7 +223,7 @@ static void end_row(struct thread_state *state, struct thread_level *level, uint
 static void add_to_level(struct thread_state *state, struct thread_level *level,
                          const struct timed *iteration)
 {
-	uint8_t usual = (uint8_t)(iteration->of.kind + 1);
+	uint8_t usual = (uint8_t)(iteration->of.pattern + 1);
 
 	if (level->usual == usual || iteration->of.begin < level->upper_to ||
 	    iteration->of.row > ROW) {
@@ -322,7 +322,7 @@ static void emit_iteration(struct thread_state *state, const struct timed *itera
 {
 	const struct receiver *receiver = state->receiver;
 	const struct iteration_phase *phase = receiver->phase;
-	bool is_main = &phase->kinds[iteration->of.kind] == iteration_main_kind(phase);
+	bool is_main = &phase->patterns[iteration->of.pattern] == iteration_main_pattern(phase);
 
 	if (iteration->of.level == phase->level && iteration->begin >= phase->from &&
 	    iteration->end <= phase->to && !state->err)

@@ -16,7 +16,7 @@
 
 #define ITERATION_BINS 60 /* of the time that is shown, for a line of durations */
 
-struct iteration_kind {
+struct iteration_pattern {
 	uint64_t iterations, calls;
 };
 
@@ -31,7 +31,7 @@ struct iteration_phase {
 	uint64_t first_ordinal, last_ordinal; /* how often its first call occurred */
 	uint64_t not_stored;                  /* iterations of which calls are not in the trace */
 	struct durations durations;
-	struct iteration_kind kinds[SEGMENT_KINDS];
+	struct iteration_pattern patterns[SEGMENT_PATTERNS];
 	struct {
 		uint64_t nr, sum;
 	} line[ITERATION_BINS];
@@ -61,8 +61,8 @@ void iterations_fini(struct iterations *iterations);
 
 /*
  * Calls fn for each iteration at the level of a phase of `iterations` within its time, in order;
- * those of its most frequent kind are `main`. What is not 0 ends it. Returns 0, what fn returned,
- * -ENOMEM or -EBADMSG.
+ * those of its most frequent pattern are `main`. What is not 0 ends it. Returns 0, what fn
+ * returned, -ENOMEM or -EBADMSG.
  */
 struct iteration_time {
 	uint64_t begin, end; /* ns of the trace's clock */
@@ -77,10 +77,10 @@ int iterations_walk_records(const struct trace *trace, const struct iteration_ph
                             iteration_fn *fn, void *arg);
 
 /* The most frequent one of a phase. */
-const struct iteration_kind *iteration_main_kind(const struct iteration_phase *phase);
+const struct iteration_pattern *iteration_main_pattern(const struct iteration_phase *phase);
 /* Returns the calls of an ordinary iteration. */
 uint64_t iteration_calls(const struct iteration_phase *phase);
-uint32_t iteration_kinds(const struct iteration_phase *phase);
+uint32_t iteration_patterns(const struct iteration_phase *phase);
 /* Returns how many iterations took more than twice the median. */
 uint64_t iteration_slow(const struct iteration_phase *phase);
 

@@ -41,7 +41,7 @@ struct calls_config {
 	uint64_t patience;
 	/* share of a thread's time that calls may cost before fewer of them are timed; 0: any */
 	double most_cost;
-	uint32_t keep; /* iterations of each kind of a loop, at least; 0: all */
+	uint32_t keep; /* iterations of each pattern of a loop, at least; 0: all */
 	bool polls;    /* calls that asked for something that was not there are recorded, too */
 };
 

@@ -53,8 +53,8 @@ static void add_duration(struct trace_iterations *entry, struct iterations_end *
 
 	end->error = exact - (int64_t)trace_duration_ns(coded);
 	entry->durations[entry->nr] = coded;
-	entry->kinds[entry->nr] =
-		(uint8_t)((iteration->kind & TRACE_ITERATION_KIND) |
+	entry->patterns[entry->nr] =
+		(uint8_t)((iteration->pattern & TRACE_ITERATION_PATTERN) |
 	                  (flags & RING_ITERATION_STORED ? TRACE_ITERATION_STORED : 0U) |
 	                  (flags & RING_ITERATION_SLOW ? TRACE_ITERATION_SLOW : 0U));
 	entry->calls += iteration->calls;

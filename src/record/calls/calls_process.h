@@ -80,7 +80,7 @@ struct calls_iteration {
 	uint64_t begin, end; /* ns */
 	uint64_t begin_ticks, end_ticks;
 	uint32_t calls, phase, ordinal;
-	uint8_t level, kind;
+	uint8_t level, pattern;
 	uint8_t flags; /* RING_ITERATION_… */
 };
 

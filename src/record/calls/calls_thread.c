@@ -273,7 +273,7 @@ static void read_iteration(const struct reader *reader, const uint64_t *record)
 		.phase = (uint32_t)record[3],
 		.ordinal = (uint32_t)(record[3] >> 32),
 		.level = (uint8_t)(ring_head_parts(record[0]) >> 6),
-		.kind = ring_head_parts(record[0]) & 63,
+		.pattern = ring_head_parts(record[0]) & 63,
 		.flags = (uint8_t)ring_head_flags(record[0]),
 	};
 

@@ -8,7 +8,7 @@
 enum { MOST_PHASES = 64, SEND = 1, RECEIVE, WAIT, REDUCE, RARE_REDUCE, OTHER, FIRST_FREE = 20 };
 
 struct found {
-	unsigned iterations, kinds, calls;
+	unsigned iterations, patterns, calls;
 	uint64_t begin, end, first_ordinal, last_ordinal;
 };
 
@@ -36,7 +36,7 @@ static void take(void *arg, const struct segment_iteration *iteration)
 	}
 	found->end = iteration->end;
 	found->last_ordinal = iteration->ordinal;
-	found->kinds += iteration->is_new;
+	found->patterns += iteration->is_new;
 	found->calls += (unsigned)(iteration->end - iteration->begin);
 	if (!iteration->level) {
 		world->phase = iteration->phase;
@@ -160,7 +160,7 @@ static void inner_loops_of_any_length(void **state)
 			put_row(world, SEND, 4);
 	}
 	assert_in_range(largest(world, 1)->iterations, 496, 504);
-	assert_true(largest(world, 1)->kinds <= 8);
+	assert_true(largest(world, 1)->patterns <= 8);
 	assert_true(segmenter_is_inner(world->segmenter, 0));
 }
 
@@ -206,7 +206,8 @@ static void phases_change(void **state)
 	start(world);
 	for (unsigned i = 0; i < 300; i++)
 		put_row(world, FIRST_FREE, 7);
-	/* A pause of 200 events ends no phase; a kind of iterations that lasts does, for readers.
+	/* A pause of 200 events ends no phase; a pattern of iterations that lasts does, for
+	 * readers.
 	 */
 	assert_int_equal(world->nr_rows, 3);
 	assert_in_range(world->rows[0], 298, 300);

@@ -14,7 +14,7 @@ static struct trace_iterations entry_of(uint32_t phase, uint64_t begin, uint32_t
 static void add(struct trace_iterations *entry, uint64_t duration, unsigned flags)
 {
 	entry->durations[entry->nr] = trace_duration_of(duration);
-	entry->kinds[entry->nr++] = (uint8_t)flags;
+	entry->patterns[entry->nr++] = (uint8_t)flags;
 	entry->calls += 3;
 }
 
@@ -55,7 +55,7 @@ static void they_come_in_order(void **state)
 		assert_int_equal(got.begin, 1000 + 2000 * i);
 		assert_int_equal(got.end, got.begin + 2000);
 		assert_int_equal(got.ordinal, 7 + i);
-		assert_int_equal(got.kind, i);
+		assert_int_equal(got.pattern, i);
 		assert_int_equal(got.calls, 3);
 		assert_true(got.stored && !got.slow);
 	}
