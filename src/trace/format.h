@@ -422,7 +422,7 @@ static inline uint16_t trace_duration_of(uint64_t ns)
 {
 	unsigned e = ns < 2048 ? 0 : 53 - (unsigned)__builtin_clzll(ns);
 
-	return e > 31 ? UINT16_MAX : (uint16_t)(e << 11 | ns >> e);
+	return (uint16_t)(e > 31 ? UINT16_MAX : e << 11 | ns >> e);
 }
 
 /* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */
