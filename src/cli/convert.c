@@ -24,11 +24,18 @@ struct convert_options {
 
 /* --- which event ------------------------------------------------------------------------------ */
 
-static void add_known(char known[512], const struct trace *trace, uint32_t name)
-{
-	size_t size = strlen(known);
+#define NAMES_SIZE 512
 
-	snprintf(known + size, 512 - size, "%s%s", size ? ", " : "", trace_string(trace, name));
+static void append(char names[NAMES_SIZE], const char *before, const char *name)
+{
+	size_t size = strlen(names);
+
+	snprintf(names + size, NAMES_SIZE - size, "%s%s", before, name);
+}
+
+static void add_known(char known[NAMES_SIZE], const struct trace *trace, uint32_t name)
+{
+	append(known, *known ? ", " : "", trace_string(trace, name));
 }
 
 static void complain_event(const struct trace *trace, const struct converter *converter,
@@ -36,7 +43,7 @@ static void complain_event(const struct trace *trace, const struct converter *co
 {
 	const struct trace_event *event;
 	const struct trace_counter *counter;
-	char known[512] = "";
+	char known[NAMES_SIZE] = "";
 
 	for (uint32_t i = 0; (event = trace_event(trace, i)); i++)
 		add_known(known, trace, event->name);
@@ -72,6 +79,23 @@ static int find_event(const struct trace *trace, const struct converter *convert
 
 /* --- one trace ------------------------------------------------------------------------------- */
 
+/* Makes "report, --folded and --flamegraph" of the formats that show what was not sampled. */
+static void name_shown(char names[NAMES_SIZE])
+{
+	const struct converter *converter, *last = NULL;
+
+	append(names, "", "report");
+	for (unsigned i = 0; (converter = converter_at(i)); i++) {
+		if (!converter->unsampled)
+			continue;
+		if (last)
+			append(names, ", --", last->name);
+		last = converter;
+	}
+	if (last)
+		append(names, " and --", last->name);
+}
+
 /* The formats of samples alone cannot show what was not sampled. */
 static void tell_unsampled(const struct convert_options *options,
                            const struct conversion *conversion)
@@ -79,16 +103,17 @@ static void tell_unsampled(const struct convert_options *options,
 	const struct trace *trace = conversion->trace;
 	const struct trace_event *event = trace_event(trace, 0);
 	struct coverage coverage;
-	char exact[TEXT_SIZE], part[TEXT_SIZE];
+	char exact[TEXT_SIZE], part[TEXT_SIZE], shown[NAMES_SIZE] = "";
 
 	if (options->output.converter->unsampled || conversion->event || conversion->selection ||
 	    trace_chosen_window(trace) || !shares_lack_samples(trace, &coverage))
 		return;
 	text_quantity(exact, (double)coverage.exact, event->unit);
-	say("samples cover %s of the exact %s of %s; report, --folded and --flamegraph show "
-	    "the rest as %s, --%s has no place for it",
+	name_shown(shown);
+	say("samples cover %s of the exact %s of %s; %s show the rest as %s, --%s has no place for "
+	    "it",
 	    text_share(part, coverage.sampled, coverage.exact), exact,
-	    trace_string(trace, event->name), profile_unsampled_in(trace),
+	    trace_string(trace, event->name), shown, profile_unsampled_in(trace),
 	    options->output.converter->name);
 }
 

@@ -277,6 +277,7 @@ FORMATS = {
     "pprof": (read_pprof_functions, clean),
     "speedscope": (read_speedscope, same),
 }
+UNSAMPLED = {"folded", "flamegraph"}  # those with .unsampled in src/output/converters.c
 
 
 def bare(event):
@@ -317,7 +318,7 @@ def compare(fmt, output, path):
         want = wanted(sums, rename)
         seen = {name for name, (self_, _) in functions.items() if self_}
         missing = {name for name, (self_, _) in want.items() if self_} - seen
-        if fmt not in ("folded", "flamegraph"):
+        if fmt not in UNSAMPLED:
             missing -= {"[unsampled]", "[kernel or unsampled]", "[unobserved]"}  # and it says so
         assert not missing, "missing: %r" % sorted(missing)[:3]
         for name, (self_, total) in functions.items():

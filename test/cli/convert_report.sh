@@ -80,7 +80,7 @@ places included
 recorded --inherit -F 100 -e cpu-clock -e page-faults -o storm.atr \
 	sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done; "$0" 0.2' "$TARGETS/burn" >/dev/null
 all storm
-"$ADAPTRACE" convert --chrome --force storm.atr 2>&1 | grep -q 'as \[\(kernel or \)\{0,1\}unsampled\], --chrome has no' ||
+"$ADAPTRACE" convert --chrome --force storm.atr 2>&1 | grep -q '; report, --folded and --flamegraph show the rest as \[\(kernel or \)\{0,1\}unsampled\], --chrome has no' ||
 	fail "nothing was said of what --chrome cannot show"
 # What a clock with :u leaves out is more than that, and is called so by all.
 recorded --inherit -e cpu-clock:u -o user.atr sh -c 'i=0; while [ $i -lt 100 ]; do /bin/true; i=$((i + 1)); done'
