@@ -4,7 +4,7 @@
  *     make_trace plain|reduced FILE     the same run in a large and in a small buffer
  *     make_trace exec FILE              a process that executes a program between two samples
  *     make_trace again FILE             a function that begins stacks and is called in them again
- *     make_trace hostile FILE           names that want to be something else
+ *     make_trace hostile FILE           names that want to be something else; equal ones
  *     make_trace big FILE SAMPLES       of 8 threads
  *     make_trace pairs FILE             a bin with more pairs than are numbered
  *     make_trace sums FILE              as JSON, on standard output
@@ -33,6 +33,7 @@ struct run {
 	unsigned nr_tids;  /* 0: as many */
 	unsigned max_path; /* 0: MAX_PATH */
 	bool calls;        /* there are some, of kind NR_EVENTS */
+	bool equal_paths;  /* whose texts are: both modules have a function of the leaf's name */
 	struct tables *tables;
 	struct hmb *hmb;
 	uint64_t seed, n;
@@ -122,6 +123,7 @@ static void run_open(struct run *run, size_t budget)
 
 static void put(struct run *run, uint32_t function, unsigned depth)
 {
+	uint16_t module = run->equal_paths ? (uint16_t)(1 + rnd(run, 2)) : 1;
 	uint64_t path[MAX_PATH];
 	struct hmb_sample sample = {
 		.kind = run->n % 16 == 15,
@@ -129,7 +131,7 @@ static void put(struct run *run, uint32_t function, unsigned depth)
 		.step = 97081,
 		.thread = (uint32_t)rnd(run, run->nr_threads),
 		.cpu = (uint32_t)rnd(run, NR_CPUS),
-		.leaf = frame_make(1, function * SIZE + (uint32_t)rnd(run, SIZE)),
+		.leaf = frame_make(module, function * SIZE + (uint32_t)rnd(run, SIZE)),
 		.path = path,
 		.path_size = depth,
 		.level = lambda(run->n / 16 + 1),
@@ -252,6 +254,7 @@ static void make_hostile(struct run *run)
 	run->comms = comms;
 	run->nr_comms = 3;
 	run->nr_threads = 6;
+	run->equal_paths = true;
 	run_open(run, 1 << 20);
 	tables_run(run->tables)->start = 1300000000; /* the first samples were before */
 	while (run->n < 3000)
