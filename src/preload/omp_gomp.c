@@ -8,8 +8,9 @@
 #include <string.h>
 
 /*
- * The recorder leaves code of this section out of stacks. A function that waits is not in it,
- * because it stands there for libgomp's, which ends in a jump.
+ * The recorder leaves code of this section out of stacks. Functions that wait (WAIT) are not in it:
+ * libgomp's function of that name ends in a jump, so that it is not on the stack of a thread that
+ * waits, and ours shows its name there.
  */
 #define AROUND __attribute__((section(RING_AROUND_SECTION), noinline))
 #define EXPORT __attribute__((visibility("default")))

@@ -18,7 +18,7 @@
 struct conversion {
 	const struct trace *trace;
 	uint32_t event;   /* for formats with `one_event` */
-	bool event_alone; /* for formats with `event_alone`: the user named the event */
+	bool event_alone; /* --event names the event: write no other event and no counter */
 	const struct selection *selection; /* for formats with `one_part`; NULL: the whole run */
 	uint32_t counter; /* for formats with `one_counter`: show it, not the event; its number + 1
 	                   */
@@ -40,7 +40,7 @@ struct converter {
 	const char *suffix; /* of its file or folder, instead of the trace's .atr */
 	bool text;          /* may go to a terminal */
 	bool one_event;     /* writes conversion.event only */
-	bool event_alone;   /* obeys conversion.event_alone */
+	bool event_alone;   /* writes all events and counters, and with --event that event alone */
 	bool one_counter;   /* obeys conversion.counter */
 	bool one_part;      /* obeys conversion.selection */
 	bool unsampled;     /* writes weights that no sample stands for, too */
@@ -88,7 +88,11 @@ void convert_process_text(const struct trace *trace, uint32_t thread, uint32_t c
  */
 void convert_thread_text(const struct trace *trace, uint32_t thread, uint32_t event,
                          char text[CONVERT_TEXT_SIZE]);
-/* Returns the profile of the event or counter, by function and command; NULL with errno. */
+/*
+ * Returns the profile of the event or counter, with a tree for each command; NULL with errno.
+ * Functions of one name in two modules are two functions, and inlined functions are functions. So
+ * two paths of a tree may become the same text where a format writes names alone.
+ */
 struct profile *convert_profile(const struct conversion *conversion);
 /* These return the name and the unit of the profile's weights. */
 const char *convert_weight_name(const struct conversion *conversion);

@@ -21,7 +21,11 @@ struct profile_trees {
 	/* Tables for making the tree; NULL: the tree is the profile's own. */
 	uint32_t *order, *start;     /* numbers of sums by subset: of each from its start on */
 	const uint32_t *first, *end; /* of the subset */
-	uint32_t *at; /* by node of the profile: the node of the tree, to be checked in origins */
+	/*
+	 * By node of the profile: its node in the tree. Trees that were made before leave their
+	 * entries; an entry is valid if it is below nr and its origin is the node of the profile.
+	 */
+	uint32_t *at;
 	uint32_t *origins; /* by node of the tree: the node of the profile */
 	uint32_t room;
 };

@@ -1,10 +1,11 @@
 /*
  * Writes JSON to a file as it is told, value by value, without keeping any of it. What is written
- * is valid whatever texts hold: bytes that are not UTF-8 become U+FFFD, and control characters,
- * which a terminal would obey, are escaped.
+ * is valid whatever texts and keys hold: bytes that are not UTF-8 become U+FFFD, and control
+ * characters, which a terminal would obey, are escaped.
  *
  * Every function takes the key of the value in the object that was begun last; in arrays the key is
- * NULL. Commas are written where they are due. Write errors are for the caller to find in `to`.
+ * NULL. The caller sees to it that the keys of an object differ. Commas are written where they are
+ * due. Write errors are for the caller to find in `to`.
  */
 #ifndef OUTPUT_TEXT_JSON_WRITER_H
 #define OUTPUT_TEXT_JSON_WRITER_H
