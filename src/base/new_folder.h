@@ -1,6 +1,6 @@
 /*
  * A folder that appears under its name only when it is complete. An existing folder of that name is
- * replaced only if the caller allows it and all files in it are of the kinds that the caller knows.
+ * replaced only if the caller allows it and the caller knows every file in it.
  * Links are not followed.
  */
 #ifndef BASE_NEW_FOLDER_H

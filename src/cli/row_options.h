@@ -42,7 +42,7 @@ uint32_t row_options_limit(const char *what, const char *text);
  * affects more than rows, and both are permitted.
  */
 void row_options_check(const struct row_options *rows, bool all_is_more);
-/* Completes the options after the check: the number of rows and the kind of terminal. */
+/* Completes the options after the check: the number of rows and the type of terminal. */
 void row_options_complete(struct row_options *rows);
 /*
  * Tells whether a trace has the data that the sort keys need. Returns false after reporting the

@@ -35,7 +35,7 @@ enum { OPT_TIME = 0x300, OPT_ONLY, OPT_WINDOW }; /* larger than the option keys 
 
 /* Allocates room for all words of a command line. Returns 0 or -ENOMEM. */
 int selection_options_init(struct selection_options *options, int argc);
-/* Takes an option of this kind; returns ARGP_ERR_UNKNOWN for other options. */
+/* Takes one of these options; returns ARGP_ERR_UNKNOWN for other options. */
 int selection_options_parse(struct selection_options *options, int key, char *arg);
 void selection_options_fini(struct selection_options *options);
 

@@ -249,7 +249,7 @@ static bool know_mpich(void)
 	abi.comm_self = 0x44000001;
 	abi.comm_null = 0x04000000;
 	abi.request_null = 0x2c000000;
-	abi.request_done = 0x6c000000; /* a built-in request, of any kind; since 3.4 */
+	abi.request_done = 0x6c000000; /* every built-in request; since 3.4 */
 	abi.request_done_mask = 0xfc000000;
 	abi.in_place = UINTPTR_MAX;
 	abi.status_ignore = 1;

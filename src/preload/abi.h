@@ -29,7 +29,7 @@ struct mpi {
 	                             int *translated);
 	int (*query_thread)(int *level);
 	int (*test_cancelled)(const void *status, int *cancelled);
-	int (*topo_test)(uintptr_t comm, int *kind);
+	int (*topo_test)(uintptr_t comm, int *topology);
 	int (*type_size)(uintptr_t type, int *size);
 	int (*type_size_x)(uintptr_t type, int64_t *size);
 };

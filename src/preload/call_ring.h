@@ -199,7 +199,7 @@ struct ring_sum {
 			uint64_t ticks, longest;       /* inside, all calls together; at most */
 			uint64_t moved[NR_RING_MOVED]; /* messages and bytes */
 		};
-		struct ring_values values; /* of regions of the kind RING_REGION_VALUE */
+		struct ring_values values; /* of regions with RING_REGION_VALUE */
 	};
 	int64_t untimed; /* calls without the weights of those whose time was read */
 	double extra, extra_ticks, extra_squares;

@@ -342,28 +342,28 @@ void comm_forget(uint64_t handle)
 	pthread_mutex_unlock(&process.lock);
 }
 
-static void count_neighbors(struct comm *comm, int kind)
+static void count_neighbors(struct comm *comm, int topology)
 {
 	int n = 0, weighted;
 
-	if (kind == abi.cart && mpi.cartdim_get && !mpi.cartdim_get(comm->handle, &n))
+	if (topology == abi.cart && mpi.cartdim_get && !mpi.cartdim_get(comm->handle, &n))
 		comm->in_degree = comm->out_degree = 2 * n;
-	else if (kind == abi.graph && mpi.graph_neighbors_count &&
+	else if (topology == abi.graph && mpi.graph_neighbors_count &&
 	         !mpi.graph_neighbors_count(comm->handle, comm->rank, &n))
 		comm->in_degree = comm->out_degree = n;
-	else if (kind == abi.dist_graph && mpi.dist_graph_neighbors_count)
+	else if (topology == abi.dist_graph && mpi.dist_graph_neighbors_count)
 		mpi.dist_graph_neighbors_count(comm->handle, &comm->in_degree, &comm->out_degree,
 		                               &weighted);
 }
 
 void comm_neighbors(struct comm *comm)
 {
-	int kind = 0;
+	int topology = 0;
 
 	if (comm->has_neighbors)
 		return;
-	if (mpi.topo_test && !mpi.topo_test(comm->handle, &kind))
-		count_neighbors(comm, kind);
+	if (mpi.topo_test && !mpi.topo_test(comm->handle, &topology))
+		count_neighbors(comm, topology);
 	comm->has_neighbors = true;
 }
 

@@ -475,7 +475,7 @@ void omp_wait_call(struct omp_wait *wait, uintptr_t frame)
 		[OMP_CRITICAL] = RING_TEAM_WAITS + RING_WAIT_CRITICAL,
 	};
 
-	begin_call(&wait->call, regions[wait->kind], wait->since, frame);
+	begin_call(&wait->call, regions[wait->type], wait->since, frame);
 }
 
 void omp_wait_call_end(struct omp_wait *wait, uint64_t end)

@@ -59,10 +59,10 @@ struct omp_team {
 	struct omp_place others[OMP_PLACES];
 };
 
-enum omp_wait_kind { OMP_BARRIER, OMP_CRITICAL, NR_OMP_WAITS };
+enum omp_wait_type { OMP_BARRIER, OMP_CRITICAL, NR_OMP_WAITS };
 
 struct omp_wait {
-	enum omp_wait_kind kind;
+	enum omp_wait_type type;
 	uint64_t since;         /* ticks; 0: it has not begun */
 	uint64_t tasks;         /* ticks of tasks that the thread ran meanwhile */
 	struct omp_wait *outer; /* the wait that the thread is in; NULL: none, or in a task */
@@ -123,9 +123,9 @@ void omp_part_end(struct omp_part *part);
 RARE void omp_wait_call(struct omp_wait *wait, uintptr_t frame);
 RARE void omp_wait_call_end(struct omp_wait *wait, uint64_t end);
 
-static inline void omp_wait_begin(struct omp_wait *wait, enum omp_wait_kind kind, uintptr_t frame)
+static inline void omp_wait_begin(struct omp_wait *wait, enum omp_wait_type type, uintptr_t frame)
 {
-	wait->kind = kind;
+	wait->type = type;
 	wait->since = process_ticks();
 	wait->tasks = 0;
 	wait->outer = omp_waiting;
@@ -140,7 +140,7 @@ static inline void omp_wait_end(struct omp_wait *wait, struct omp_part *part)
 {
 	uint64_t end = process_ticks();
 
-	part->waits[wait->kind] += end - wait->since - wait->tasks;
+	part->waits[wait->type] += end - wait->since - wait->tasks;
 	wait->since = 0;
 	omp_waiting = wait->outer;
 	if (unlikely(wait->call.thread != NULL))

@@ -188,17 +188,17 @@ static void task_schedule(union tool_data *prior, int status, union tool_data *n
 /* --- waits ------------------------------------------------------------------------------------ */
 
 /* The join of a team has no call for workers, and for who forked the call that forked. */
-static bool is_join(int kind, const struct omp_part *part, const void *call)
+static bool is_join(int type, const struct omp_part *part, const void *call)
 {
-	return kind == TOOL_BARRIER_JOIN ||
-	       (kind == TOOL_BARRIER_IMPLICIT && (!call || call == part->team->data));
+	return type == TOOL_BARRIER_JOIN ||
+	       (type == TOOL_BARRIER_IMPLICIT && (!call || call == part->team->data));
 }
 
-static bool is_wait(int kind)
+static bool is_wait(int type)
 {
-	return kind == TOOL_TASKWAIT ||
-	       (kind >= TOOL_BARRIER && kind <= TOOL_BARRIER_IMPLEMENTATION) ||
-	       kind == TOOL_BARRIER_WORKSHARE;
+	return type == TOOL_TASKWAIT ||
+	       (type >= TOOL_BARRIER && type <= TOOL_BARRIER_IMPLEMENTATION) ||
+	       type == TOOL_BARRIER_WORKSHARE;
 }
 
 /*
@@ -221,50 +221,50 @@ static void note_wait(int endpoint, struct omp_part *part)
 }
 
 /* A task group is a region from its begin on, and waits at its end alone. */
-static void sync_region_wait(int kind, int endpoint, union tool_data *parallel,
+static void sync_region_wait(int type, int endpoint, union tool_data *parallel,
                              union tool_data *task, const void *call)
 {
 	(void)parallel;
 	(void)task;
 	(void)call;
-	if (kind == TOOL_TASKGROUP && omp_part)
+	if (type == TOOL_TASKGROUP && omp_part)
 		note_wait(endpoint, omp_part);
 }
 
-static void sync_region(int kind, int endpoint, union tool_data *parallel, union tool_data *task,
+static void sync_region(int type, int endpoint, union tool_data *parallel, union tool_data *task,
                         const void *call)
 {
 	struct omp_part *part = omp_part;
 
 	(void)parallel;
-	if (!part || !task || (task->ptr != part && kind != TOOL_TASKWAIT))
+	if (!part || !task || (task->ptr != part && type != TOOL_TASKWAIT))
 		return;
 	if (task->ptr == part)
 		leave_tasks(part);
-	if (is_join(kind, part, call)) {
+	if (is_join(type, part, call)) {
 		if (endpoint == TOOL_BEGIN)
 			end_part(task);
-	} else if (is_wait(kind)) {
+	} else if (is_wait(type)) {
 		note_wait(endpoint, part);
 	}
 }
 
-static void mutex_acquire(int kind, unsigned hint, unsigned implementation, uint64_t wait,
+static void mutex_acquire(int type, unsigned hint, unsigned implementation, uint64_t wait,
                           const void *call)
 {
 	(void)hint;
 	(void)implementation;
 	(void)wait;
 	(void)call;
-	if (kind == TOOL_MUTEX_CRITICAL && omp_part)
+	if (type == TOOL_MUTEX_CRITICAL && omp_part)
 		omp_wait_begin(&nested.waits[nested.nr_tasks], OMP_CRITICAL, OWN_FRAME);
 }
 
-static void mutex_acquired(int kind, uint64_t wait, const void *call)
+static void mutex_acquired(int type, uint64_t wait, const void *call)
 {
 	(void)wait;
 	(void)call;
-	if (kind == TOOL_MUTEX_CRITICAL && omp_part && nested.waits[nested.nr_tasks].since)
+	if (type == TOOL_MUTEX_CRITICAL && omp_part && nested.waits[nested.nr_tasks].since)
 		omp_wait_end(&nested.waits[nested.nr_tasks], omp_part);
 }
 

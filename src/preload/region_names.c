@@ -8,7 +8,7 @@
 
 struct name {
 	struct adaptrace_site site;
-	uint32_t kind, length;
+	uint32_t type, length;
 	char text[];
 };
 #define NAME_SIZE (sizeof(struct name) + RING_MAX_NAME + 1) /* of the longest */
@@ -29,9 +29,9 @@ static struct {
 		surplus; /* for names that there is no room for: what it does is lost */
 } names;
 
-static uint32_t hash_name(const char *name, size_t length, uint32_t kind)
+static uint32_t hash_name(const char *name, size_t length, uint32_t type)
 {
-	uint32_t hash = 2166136261U ^ kind;
+	uint32_t hash = 2166136261U ^ type;
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * 16777619U;
@@ -52,7 +52,7 @@ static char *get_room(void)
 	return room == MAP_FAILED ? NULL : room;
 }
 
-static struct name *new_name(const char *text, size_t length, uint32_t kind)
+static struct name *new_name(const char *text, size_t length, uint32_t type)
 {
 	size_t align = _Alignof(struct name), size = sizeof(struct name) + length + 1;
 	struct name *name;
@@ -64,30 +64,30 @@ static struct name *new_name(const char *text, size_t length, uint32_t kind)
 	name = (struct name *)(void *)names.room;
 	names.room += (size + align - 1) / align * align;
 	memcpy(name->text, text, length);
-	name->kind = kind;
+	name->type = type;
 	name->length = (uint32_t)length;
 	name->site.name = name->text;
-	name->site.kind = kind;
+	name->site.kind = type;
 	return name;
 }
 
 /* The lock is held. NR_NAMES: there is no room. */
-static size_t slot_of(const char *text, size_t length, uint32_t kind)
+static size_t slot_of(const char *text, size_t length, uint32_t type)
 {
-	uint32_t hash = hash_name(text, length, kind);
+	uint32_t hash = hash_name(text, length, type);
 
 	for (uint32_t i = 0; i < NR_NAMES; i++) {
 		size_t slot = (hash + i) % NR_NAMES;
 		struct name *name = names.slots[slot];
 
 		if (!name && names.nr < NR_NAMES / 2) {
-			names.slots[slot] = name = new_name(text, length, kind);
+			names.slots[slot] = name = new_name(text, length, type);
 			names.nr += name != NULL;
 			return name ? slot : NR_NAMES;
 		}
 		if (!name)
 			return NR_NAMES;
-		if (name->kind == kind && name->length == length &&
+		if (name->type == type && name->length == length &&
 		    !memcmp(name->text, text, length))
 			return slot;
 	}
@@ -97,8 +97,8 @@ static size_t slot_of(const char *text, size_t length, uint32_t kind)
 static uint32_t define(size_t slot)
 {
 	const struct name *name = names.slots[slot];
-	uint64_t flags = name->kind == ADAPTRACE_MARKER   ? RING_REGION_MARKER
-	                 : name->kind == ADAPTRACE_VALUE_ ? RING_REGION_VALUE
+	uint64_t flags = name->type == ADAPTRACE_MARKER   ? RING_REGION_MARKER
+	                 : name->type == ADAPTRACE_VALUE_ ? RING_REGION_VALUE
 	                                                  : 0;
 	uint32_t number = RING_USER_REGIONS + (uint32_t)slot;
 
@@ -124,14 +124,14 @@ uint32_t region_define(struct adaptrace_site *site)
 	return number;
 }
 
-struct adaptrace_site *region_site(const char *text, unsigned length, unsigned kind)
+struct adaptrace_site *region_site(const char *text, unsigned length, unsigned type)
 {
 	size_t slot;
 
 	if (length > RING_MAX_NAME)
 		length = RING_MAX_NAME;
 	pthread_mutex_lock(&process.lock);
-	slot = slot_of(text, length, kind);
+	slot = slot_of(text, length, type);
 	pthread_mutex_unlock(&process.lock);
 	return slot < NR_NAMES ? &names.slots[slot]->site : &names.surplus;
 }

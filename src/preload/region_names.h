@@ -10,7 +10,7 @@
 extern uint32_t region_generation;
 
 /* Returns the site of a name, which is valid for ever. The uses of surplus names are lost. */
-struct adaptrace_site *region_site(const char *text, unsigned length, unsigned kind);
+struct adaptrace_site *region_site(const char *text, unsigned length, unsigned type);
 
 /* Defines a site's name. Returns the region's number; 0: it cannot be had. */
 RARE uint32_t region_define(struct adaptrace_site *site);

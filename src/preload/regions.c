@@ -12,7 +12,7 @@ static inline bool is_inside(struct thread *thread)
 }
 
 /* Nothing is done with what is found inside, so nothing is. */
-static struct adaptrace_site *find_site(const char *text, unsigned length, unsigned kind)
+static struct adaptrace_site *find_site(const char *text, unsigned length, unsigned type)
 {
 	struct thread *thread = &this_thread;
 	struct adaptrace_site *site;
@@ -20,7 +20,7 @@ static struct adaptrace_site *find_site(const char *text, unsigned length, unsig
 	if (is_inside(thread))
 		return NULL;
 	thread->inside = INSIDE_OWN;
-	site = region_site(text, length, kind);
+	site = region_site(text, length, type);
 	thread->inside = 0;
 	return site;
 }

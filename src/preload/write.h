@@ -106,7 +106,7 @@ static inline void publish(struct thread *thread, size_t nr, uint64_t leave)
 }
 
 /*
- * Handles the rare cases of thread_write(): the first call of a kind, large times, and a ring that
+ * Handles the rare cases of thread_write(): the first of equal calls, large times, and a ring that
  * may be full.
  */
 RARE void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint64_t enter,

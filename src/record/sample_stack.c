@@ -221,8 +221,8 @@ static void add_stack(struct sample_stack *s, const struct sampler *sampler,
 }
 
 /*
- * Returns the kind of memory at the accessed address, as far as it is known without reading the
- * target's memory.
+ * Returns what the accessed address lies in, as far as that is known without reading the target's
+ * memory.
  */
 static enum access_origin place_of(const struct space *space, const struct record *record)
 {

@@ -94,13 +94,13 @@ void session_join_cgroup(struct session *s)
 
 void session_note_cores(struct session *s)
 {
-	unsigned kinds = s->sampling.way == SAMPLER_LADDER ? machine_core_types() : 1;
+	unsigned core_types = s->sampling.way == SAMPLER_LADDER ? machine_core_types() : 1;
 	struct advice advice = {ADVICE_NONE};
 
 	for (unsigned e = 0; e < s->config->nr_events && !s->sampling.one_core_type; e++) {
 		const struct event *event = &s->config->events[e];
 
-		advice = machine_advise_inherited(kinds, event->attr.type, event->name);
+		advice = machine_advise_inherited(core_types, event->attr.type, event->name);
 		s->sampling.one_core_type = advice.topic != ADVICE_NONE;
 	}
 	session_advise(s, advice);

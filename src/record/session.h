@@ -64,7 +64,7 @@ struct sampling {
 	unsigned nr_counters; /* counters of the configuration, or 0: they cannot be read */
 	/* shift that the kernel uses outside of windows, or was last asked to use */
 	unsigned shift[SAMPLER_MAX_EVENTS];
-	bool one_core_type;                   /* only one of several kinds of cores is sampled */
+	bool one_core_type;                   /* only one of several types of cores is sampled */
 	uint64_t guarded[SAMPLER_MAX_EVENTS]; /* samples taken at the guard's last step */
 	/* in the target's cgroup, see session_join_cgroup() */
 	struct own_processes own;
@@ -217,7 +217,7 @@ void session_state_read(const struct session *session, struct session_state *sta
 void session_choose_way(struct session *session);
 /* Puts the target into its cgroup where it did not start there; the ladder, if that fails. */
 void session_join_cgroup(struct session *session);
-/* Reports it if the chosen way cannot see all kinds of cores. */
+/* Reports it if the chosen way cannot see all types of cores. */
 void session_note_cores(struct session *session);
 /* Checks that the requested counters can be read with the chosen way; reports it if not. */
 void session_choose_counters(struct session *session);

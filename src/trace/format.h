@@ -84,7 +84,7 @@ enum trace_run_flags {
 		16,               /* a process moved itself out of the cgroup: not observed there */
 	TRACE_RUN_USER_ONLY = 32, /* not permitted to sample the kernel with all events */
 	TRACE_RUN_DATA = 128,     /* samples have classes of memory accesses */
-	TRACE_RUN_ONE_CORE_TYPE = 256,  /* inherited events counted on one kind of core alone */
+	TRACE_RUN_ONE_CORE_TYPE = 256,  /* inherited events counted on one type of core alone */
 	TRACE_RUN_SPLIT_MISSING = 512,  /* .dwo files were not found: no inlined functions there */
 	TRACE_RUN_SNAPSHOT = 1024,      /* of a recorder that went on */
 	TRACE_RUN_LINES_PACKED = 2048,  /* no lines of files that libelf could not unpack */

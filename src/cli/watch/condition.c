@@ -210,7 +210,7 @@ static const char *parse_percent(struct parser *parser, struct condition_term *t
 
 	term->bound /= 100;
 	if (metric->limit && take_word(parser, "of")) {
-		term->bound_kind = BOUND_LIMIT;
+		term->bound_type = BOUND_LIMIT;
 		return take_word(parser, "limit") ? NULL : "'limit' is missing";
 	}
 	if (metric->percent)
@@ -228,7 +228,7 @@ static const char *parse_bound(struct parser *parser, struct condition_term *ter
 	if (!take_number(parser, &term->bound))
 		return "a number is missing";
 	if (take(parser, "*")) {
-		term->bound_kind = BOUND_MEDIAN;
+		term->bound_type = BOUND_MEDIAN;
 		return take_word(parser, "median") ? NULL : "'median' is missing";
 	}
 	if (take(parser, "%"))
@@ -317,20 +317,20 @@ static const char *parse_detail(struct parser *parser, struct condition_action *
 static const char *parse_action(struct parser *parser, struct condition_action *action)
 {
 	if (take_word(parser, "snapshot")) {
-		action->kind = ACTION_SNAPSHOT;
+		action->type = ACTION_SNAPSHOT;
 	} else if (take_word(parser, "stop")) {
-		action->kind = ACTION_STOP;
+		action->type = ACTION_STOP;
 	} else if (take_word(parser, "detail")) {
-		action->kind = ACTION_DETAIL;
+		action->type = ACTION_DETAIL;
 		return parse_detail(parser, action);
 	} else if (take_word(parser, "pause")) {
-		action->kind = ACTION_PAUSE;
+		action->type = ACTION_PAUSE;
 		return take(parser, "=") ? take_duration(parser, &action->seconds) : NULL;
 	} else if (take_word(parser, "mark")) {
-		action->kind = ACTION_MARK;
+		action->type = ACTION_MARK;
 		action->text = take(parser, "=") ? take_text(parser) : NULL;
 	} else if (take_word(parser, "run")) {
-		action->kind = ACTION_RUN;
+		action->type = ACTION_RUN;
 		return parse_command(parser, action);
 	} else {
 		return "an action is missing: snapshot, detail, pause, stop, mark or run=COMMAND";
@@ -397,10 +397,10 @@ void condition_fini(struct condition *condition)
 	*condition = (struct condition){0};
 }
 
-bool condition_has_action(const struct condition *condition, enum condition_action_kind kind)
+bool condition_has_action(const struct condition *condition, enum condition_action_type type)
 {
 	for (unsigned i = 0; i < condition->nr_actions; i++)
-		if (condition->actions[i].kind == kind)
+		if (condition->actions[i].type == type)
 			return true;
 	return false;
 }

@@ -19,7 +19,7 @@
 #define CONDITION_MAX_ACTIONS 8
 #define CONDITION_MAX_TEXT    256 /* bytes, as the recorder takes */
 
-enum metric_kind {
+enum metric_type {
 	METRIC_RATE,  /* name: an event; occurrences a second, or ns of a clock */
 	METRIC_SHARE, /* name: a pattern; share of the samples in functions that match, 0 to 1 */
 	METRIC_RATIO, /* name, other: events; occurrences of the first for one of the second */
@@ -31,22 +31,22 @@ enum metric_kind {
 	NR_METRICS
 };
 
-enum bound_kind {
+enum bound_type {
 	BOUND_NUMBER,
 	BOUND_MEDIAN, /* so many times the median of the metric so far */
 	BOUND_LIMIT,  /* so much of what the program may use */
 };
 
 struct condition_term {
-	enum metric_kind metric;
+	enum metric_type metric;
 	const char *name, *other; /* NULL: the metric has none */
 	bool below;               /* the operator is <, else > */
-	enum bound_kind bound_kind;
+	enum bound_type bound_type;
 	double bound;    /* a share where a percentage was given */
 	uint64_t for_ns; /* how long it must hold */
 };
 
-enum condition_action_kind {
+enum condition_action_type {
 	ACTION_SNAPSHOT,
 	ACTION_DETAIL, /* seconds, hz */
 	ACTION_PAUSE,  /* seconds */
@@ -56,7 +56,7 @@ enum condition_action_kind {
 };
 
 struct condition_action {
-	enum condition_action_kind kind;
+	enum condition_action_type type;
 	double seconds, hz; /* 0: not given */
 	const char *text;
 };
@@ -77,6 +77,6 @@ const char *condition_parse(struct condition *condition, const char *text, size_
 void condition_fini(struct condition *condition);
 
 /* Whether the condition does this when it comes true. */
-bool condition_has_action(const struct condition *condition, enum condition_action_kind kind);
+bool condition_has_action(const struct condition *condition, enum condition_action_type type);
 
 #endif

@@ -132,7 +132,7 @@ static double cpu_limit(pid_t pid)
 
 void metric_find_limit(struct metric_term *term, pid_t pid)
 {
-	if (term->term->bound_kind == BOUND_LIMIT)
+	if (term->term->bound_type == BOUND_LIMIT)
 		term->reading->limit =
 			term->term->metric == METRIC_RSS ? memory_limit(pid) : cpu_limit(pid);
 }

@@ -69,7 +69,7 @@ static int add_term(struct metrics *metrics, const struct condition_term *term)
 	to->term = term;
 	to->reading = &metrics->readings[number];
 	metrics->has[term->metric] = true;
-	if (term->bound_kind == BOUND_MEDIAN) {
+	if (term->bound_type == BOUND_MEDIAN) {
 		to->median = calloc(1, sizeof(*to->median));
 		if (!to->median)
 			return -ENOMEM;

@@ -186,7 +186,7 @@ static void mark(struct steering *steering, const struct condition *condition, c
 static void act(struct steering *steering, const struct condition *condition,
                 const struct condition_action *action, double value, const char *file)
 {
-	switch (action->kind) {
+	switch (action->type) {
 	case ACTION_SNAPSHOT:
 		if (*file)
 			take_snapshot(steering, file, condition->text);

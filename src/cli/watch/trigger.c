@@ -10,7 +10,7 @@ static bool find_bound(const struct condition_term *term, const struct reading *
                        double *bound)
 {
 	*bound = term->bound;
-	switch (term->bound_kind) {
+	switch (term->bound_type) {
 	case BOUND_NUMBER:
 		return true;
 	case BOUND_MEDIAN:

@@ -190,29 +190,29 @@ static int compare_costs(const void *a, const void *b, void *arg)
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* A name is written once, and afterwards its number. */
-static bool name_is_new(struct callgrind *callgrind, enum name kind, uint64_t key)
+static bool name_is_new(struct callgrind *callgrind, enum name type, uint64_t key)
 {
-	struct map64 *map = &callgrind->names[kind];
+	struct map64 *map = &callgrind->names[type];
 	uint32_t number = map64_get(map, key);
 
 	if (number != UINT32_MAX) {
 		fprintf(callgrind->file, "(%" PRIu32 ")", number);
 		return false;
 	}
-	number = ++callgrind->nr_names[kind];
+	number = ++callgrind->nr_names[type];
 	fprintf(callgrind->file, "(%" PRIu32 ") ", number);
 	/* Without memory it is told again under another number, which is right as well. */
 	map64_add(map, key, number);
 	return true;
 }
 
-static void print_string(struct callgrind *callgrind, const char *key, enum name kind,
+static void print_string(struct callgrind *callgrind, const char *key, enum name type,
                          uint32_t string)
 {
 	const char *text = trace_string(callgrind->trace, string);
 
 	fprintf(callgrind->file, "%s=", key);
-	if (name_is_new(callgrind, kind, string))
+	if (name_is_new(callgrind, type, string))
 		escape_line(callgrind->file, *text ? text : "???", "", 0);
 	putc('\n', callgrind->file);
 }

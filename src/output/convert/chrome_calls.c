@@ -44,7 +44,7 @@ static void begin_event(const struct chrome_track *track, const char *category, 
 }
 
 /*
- * Puts only the first part of each kind, because members of a JSON object must have different
+ * Puts only the first part of each type, because members of a JSON object must have different
  * names: "send": "8 bytes with rank 1, tag 10".
  */
 static void put_parts(const struct chrome_track *track, const struct call *call)

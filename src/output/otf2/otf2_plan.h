@@ -13,7 +13,7 @@
 
 #define PLAN_NONE UINT32_MAX
 
-/* Kind of samples: those of one event with one period. */
+/* Samples of one event with one period. */
 struct otf2_generator {
 	uint32_t event;
 	uint64_t period;

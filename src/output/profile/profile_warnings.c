@@ -233,7 +233,7 @@ static void warn_of_scaling(const struct profile *profile, const struct warner *
 		     plural(told - MAX_BLAMED));
 }
 
-/* The weight in code of one kind that no symbol covers. */
+/* The weight in code of some files that no symbol covers. */
 struct nameless {
 	uint64_t self;
 	uint32_t module; /* where most of it is */

@@ -305,17 +305,17 @@ static void draw_view(const struct screen *screen)
 	draw_text(screen, LINES - 1, A_REVERSE, " arrows and page keys scroll  q back");
 }
 
-static void open_view(struct screen *screen, enum text_view_kind kind)
+static void open_view(struct screen *screen, enum text_view_type type)
 {
-	const bool of_function = kind == TEXT_VIEW_CALLERS || kind == TEXT_VIEW_CODE;
+	const bool of_function = type == TEXT_VIEW_CALLERS || type == TEXT_VIEW_CODE;
 	const struct top_row *row = row_at(screen, screen->selected);
 
-	if (kind != TEXT_VIEW_HELP && !screen->model.until)
+	if (type != TEXT_VIEW_HELP && !screen->model.until)
 		return;
 	if (of_function && (!row || screen->model.by_thread))
 		screen->message = " f shows functions, which have callers and code";
 	else
-		screen->message = text_view_open(&screen->view, &screen->model, kind,
+		screen->message = text_view_open(&screen->view, &screen->model, type,
 		                                 of_function ? row->name : NULL, (unsigned)COLS);
 }
 

@@ -114,15 +114,15 @@ static int put_report(const struct text_view *view, const struct top_model *mode
 		return err;
 	recording->choose(recording->arg, 0, MAX_OF_VIEW);
 	name_functions(model, columns);
-	options.query.tree = view->kind == TEXT_VIEW_TREE;
+	options.query.tree = view->type == TEXT_VIEW_TREE;
 	options.query.function = view->function;
-	if (view->kind == TEXT_VIEW_CALLERS)
+	if (view->type == TEXT_VIEW_CALLERS)
 		options.query.direction = PROFILE_CALLERS;
-	if (view->kind == TEXT_VIEW_CODE) {
+	if (view->type == TEXT_VIEW_CODE) {
 		options.query.annotate = true;
 		options.query.nr_keys = 0;
 	}
-	return reports[view->kind].fn(to, recording->trace(recording->arg), recording->path,
+	return reports[view->type].fn(to, recording->trace(recording->arg), recording->path,
 	                              &options);
 }
 
@@ -176,7 +176,7 @@ static char *help_text(void)
 static bool make(struct text_view *view, const struct top_model *model, unsigned columns)
 {
 	const uint64_t began = clock_ns(CLOCK_MONOTONIC);
-	char *text = view->kind == TEXT_VIEW_HELP ? help_text() : make_text(view, model, columns);
+	char *text = view->type == TEXT_VIEW_HELP ? help_text() : make_text(view, model, columns);
 	const uint64_t now = clock_ns(CLOCK_MONOTONIC), pause = MOST_SHARE * (now - began);
 
 	view->due = now + (pause > REFRESH ? pause : REFRESH);
@@ -184,9 +184,9 @@ static bool make(struct text_view *view, const struct top_model *model, unsigned
 }
 
 const char *text_view_open(struct text_view *view, const struct top_model *model,
-                           enum text_view_kind kind, const char *function, unsigned columns)
+                           enum text_view_type type, const char *function, unsigned columns)
 {
-	struct text_view opened = {.kind = kind, .function = function ? strdup(function) : NULL};
+	struct text_view opened = {.type = type, .function = function ? strdup(function) : NULL};
 	const bool is_made = (!function || opened.function) && make(&opened, model, columns);
 
 	text_view_close(view);
@@ -195,12 +195,12 @@ const char *text_view_open(struct text_view *view, const struct top_model *model
 		return NULL;
 	}
 	text_view_close(&opened);
-	return kind < TEXT_VIEW_HELP ? reports[kind].nothing : "";
+	return type < TEXT_VIEW_HELP ? reports[type].nothing : "";
 }
 
 void text_view_refresh(struct text_view *view, const struct top_model *model, unsigned columns)
 {
-	if (!view->lines || view->kind == TEXT_VIEW_HELP || clock_ns(CLOCK_MONOTONIC) < view->due)
+	if (!view->lines || view->type == TEXT_VIEW_HELP || clock_ns(CLOCK_MONOTONIC) < view->due)
 		return;
 	make(view, model, columns);
 	if (view->first >= view->nr)

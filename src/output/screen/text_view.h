@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-enum text_view_kind {
+enum text_view_type {
 	TEXT_VIEW_TREE,
 	TEXT_VIEW_CALLS,
 	TEXT_VIEW_RANKS,
@@ -16,7 +16,7 @@ enum text_view_kind {
 };
 
 struct text_view {
-	enum text_view_kind kind;
+	enum text_view_type type;
 	char *function;
 	char *text, **lines; /* NULL: no view is open */
 	size_t nr, first;
@@ -28,7 +28,7 @@ struct text_view {
  * NULL, or one line that says why there is nothing to show; then no view is open.
  */
 const char *text_view_open(struct text_view *view, const struct top_model *model,
-                           enum text_view_kind kind, const char *function, unsigned columns);
+                           enum text_view_type type, const char *function, unsigned columns);
 /* Makes it anew, now and then, of what was recorded meanwhile. It stays where it is scrolled to. */
 void text_view_refresh(struct text_view *view, const struct top_model *model, unsigned columns);
 void text_view_close(struct text_view *view);

@@ -16,7 +16,7 @@
  */
 static size_t without_region(const char *name, size_t size)
 {
-	static const char *const kinds[] = {"omp region", "omp copy", "parallel loop", "omp task",
+	static const char *const marks[] = {"omp region", "omp copy", "parallel loop", "omp task",
 	                                    "omp reduction"};
 	size_t end = size;
 
@@ -27,10 +27,10 @@ static size_t without_region(const char *name, size_t size)
 		end--;
 	if (end + 1 < size && end && name[end - 1] == ' ')
 		end--;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t begin = end - strlen(kinds[i]);
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		size_t begin = end - strlen(marks[i]);
 
-		if (name_ends_with(name, end, kinds[i]) && begin && name[begin - 1] == '(')
+		if (name_ends_with(name, end, marks[i]) && begin && name[begin - 1] == '(')
 			return begin == 1 ? 0 : name[begin - 2] == ' ' ? begin - 2 : size;
 	}
 	return size;
@@ -107,7 +107,7 @@ struct form {
 	char *text;
 	size_t used;
 	unsigned less;
-	int depth; /* of brackets of all kinds */
+	int depth; /* of all brackets */
 };
 
 static void put(struct form *form, const char *text, size_t size)

@@ -25,7 +25,7 @@ int name_depth_behind(int depth, char c);
  */
 const char *name_next_part(const char *name, const char *at);
 /*
- * Returns the place behind the bracket that closes the one at `at`. Only brackets of this kind are
+ * Returns the place behind the bracket that closes the one at `at`. Only brackets like it are
  * counted. NULL: there is none.
  */
 const char *name_behind_bracket(const char *at, char open, char close);

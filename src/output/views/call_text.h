@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* Returns a short word for the kind of a part, such as "send"; never NULL. */
-const char *part_type_name(unsigned kind);
+/* Returns a short word for the type of a part, such as "send"; never NULL. */
+const char *part_type_name(unsigned type);
 /* "all" and so on. */
 const char *policy_name(uint32_t policy);
 

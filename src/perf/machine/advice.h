@@ -40,7 +40,7 @@ enum advice_topic {
 
 	ADVICE_VIRTUAL,     /* a virtual machine without counters */
 	ADVICE_NO_COUNTERS, /* another machine without */
-	ADVICE_CORE_TYPES,  /* numbers[0]: kinds of cores; subject: an event of one of them */
+	ADVICE_CORE_TYPES,  /* numbers[0]: types of cores; subject: an event of one of them */
 	ADVICE_NO_SUCH,     /* others, but not this one */
 	ADVICE_WATCHDOG,    /* the NMI watchdog holds one */
 	ADVICE_TAKEN,       /* another one holds it */

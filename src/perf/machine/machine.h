@@ -53,7 +53,7 @@ struct advice machine_advise_counters(const struct machine *machine);
 unsigned machine_core_types(void);
 /*
  * Whether an inherited event of this type (perf_event_attr.type) counts wherever a task runs. One
- * of the processor belongs to one kind of core. subject: the event's name.
+ * of the processor belongs to one type of core. subject: the event's name.
  */
 struct advice machine_advise_inherited(unsigned core_types, uint32_t type, const char *subject);
 /* Whether perf_event_open reaches a kernel that has it, and /proc is there. */

@@ -22,7 +22,7 @@
 #define CHAIN_FRAMES 32
 #define RING_SIZE    (256 << 10) /* three of the largest samples */
 
-/* Two kinds of slices of the same work: those in which a sample was taken, and the rest. */
+/* Two groups of slices of the same work: those in which a sample was taken, and the rest. */
 struct spin {
 	struct perf_event_mmap_page *page;
 	const char *ring;

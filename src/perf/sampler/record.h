@@ -21,7 +21,7 @@ enum record_type {
 	RECORD_CODE, /* code of the kernel comes or goes */
 	RECORD_LOST,
 	RECORD_THROTTLE,
-	RECORD_OTHER, /* of a kind that is of no use here */
+	RECORD_OTHER, /* of a type that is of no use here */
 };
 
 #define RECORD_BUILD_ID_MAX 20

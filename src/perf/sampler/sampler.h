@@ -303,7 +303,7 @@ uint64_t sampler_lost_records(const struct sampler *sampler);
  */
 uint64_t sampler_total(const struct sampler *sampler, unsigned event);
 
-/* Returns the kind of totals of event 0 that this kernel supports with inherited events. */
+/* Returns which totals of event 0 this kernel supports with inherited events. */
 enum sampler_totals sampler_possible_totals(const struct event *event);
 
 /* Stops RECORD_RUN and RECORD_STOP records: each costs the target 0.4 us. */

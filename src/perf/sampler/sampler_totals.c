@@ -69,7 +69,7 @@ enum sampler_totals sampler_possible_totals(const struct event *event)
  * see sampler_exact().
  *
  * inherit_stat makes the kernel exchange the counts of two tasks of the target where it lets them
- * exchange their contexts, which costs such a switch 0.2 us. It is the same for any kind of event
+ * exchange their contexts, which costs such a switch 0.2 us. It is the same for any event
  * and any number of rungs beside it, and without it no task says its total at its exit. To close it
  * where tasks are switched often is no way out: the kernel then takes their contexts for different
  * ones, exchanges them no more, and a switch takes five times as long.

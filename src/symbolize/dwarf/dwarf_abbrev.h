@@ -1,5 +1,5 @@
 /*
- * Abbreviations: each lists the attributes of a kind of entry. A table of them serves one or more
+ * Abbreviations: each lists the attributes of a type of entry. A table of them serves one or more
  * units.
  */
 #ifndef SYMBOLIZE_DWARF_DWARF_ABBREV_H

@@ -50,11 +50,11 @@ static uint64_t addr_indexed(struct ranges *ranges)
 }
 
 /* An entry of a list of version 5 that is no range. */
-static bool base_take(struct ranges *ranges, uint64_t kind)
+static bool base_take(struct ranges *ranges, uint64_t type)
 {
-	if (kind == DW_RLE_base_addressx)
+	if (type == DW_RLE_base_addressx)
 		ranges->base = addr_indexed(ranges);
-	else if (kind == DW_RLE_base_address)
+	else if (type == DW_RLE_base_address)
 		ranges->base = cursor_uint(&ranges->cursor, ranges->unit->address_size);
 	else
 		return false;
@@ -62,13 +62,13 @@ static bool base_take(struct ranges *ranges, uint64_t kind)
 }
 
 /* One that is. False: it is the end. */
-static bool range_take(struct ranges *ranges, uint64_t kind)
+static bool range_take(struct ranges *ranges, uint64_t type)
 {
 	const size_t size = ranges->unit->address_size;
 	struct cursor *cursor = &ranges->cursor;
 	uint64_t lo, hi;
 
-	switch (kind) {
+	switch (type) {
 	case DW_RLE_startx_endx:
 		lo = addr_indexed(ranges);
 		hi = addr_indexed(ranges);
@@ -98,10 +98,10 @@ static bool range_take(struct ranges *ranges, uint64_t kind)
 /* False: the end. */
 static bool entry_tell(struct ranges *ranges)
 {
-	const uint64_t kind = cursor_uint(&ranges->cursor, 1);
+	const uint64_t type = cursor_uint(&ranges->cursor, 1);
 
 	return dwarf_step(ranges->unit->dwarf, 1) &&
-	       (base_take(ranges, kind) ? !ranges->cursor.bad : range_take(ranges, kind));
+	       (base_take(ranges, type) ? !ranges->cursor.bad : range_take(ranges, type));
 }
 
 /* The number of a list stands for an offset that a table has, from the table's beginning. */

@@ -62,7 +62,7 @@ struct dwarf_unit {
  */
 bool dwarf_length(struct cursor *cursor, uint8_t *offset_size);
 
-/* 0; -EBADMSG: it makes no sense or is of an unknown kind; -ENOMEM. */
+/* 0; -EBADMSG: it makes no sense or is of an unknown type; -ENOMEM. */
 int dwarf_unit_open(struct dwarf_unit *unit, struct dwarf *dwarf, uint64_t offset);
 void dwarf_unit_close(struct dwarf_unit *unit);
 

@@ -46,7 +46,7 @@ static const struct dwarf_unit *unit_around(struct namer *namer, unsigned slot, 
 	return namer->open[slot] ? unit : NULL;
 }
 
-/* The names of an entry and those that it refers to, the first of each kind; or NULL. */
+/* The names of an entry and those that it refers to, the first of each type; or NULL. */
 struct die_names {
 	const char *linkage, *plain;
 	struct dwarf *dwarf; /* where the plain one is */

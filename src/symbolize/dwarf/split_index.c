@@ -1,12 +1,12 @@
 #include "symbolize/dwarf/split_index.h"
 
-#define NR_COLUMNS 8 /* kinds of sections, from 1 on */
+#define NR_COLUMNS 8 /* identifiers of sections, from 1 on */
 
 struct split_index {
 	uint16_t version;
 	uint32_t nr_columns, nr_units, nr_slots;
-	struct cursor ids, rows; /* of the slots */
-	struct cursor kinds;     /* of the columns */
+	struct cursor ids, rows;   /* of the slots */
+	struct cursor section_ids; /* of the columns */
 	struct cursor offsets, sizes;
 };
 
@@ -42,7 +42,7 @@ static bool index_open(struct split_index *index, const struct dwarf_bytes *byte
 	cells = (uint64_t)index->nr_columns * index->nr_units;
 	index->ids = part_take(&cursor, index->nr_slots, 8);
 	index->rows = part_take(&cursor, index->nr_slots, 4);
-	index->kinds = part_take(&cursor, index->nr_columns, 4);
+	index->section_ids = part_take(&cursor, index->nr_columns, 4);
 	index->offsets = part_take(&cursor, cells, 4);
 	index->sizes = part_take(&cursor, cells, 4);
 	return !cursor.bad;
@@ -71,10 +71,10 @@ static uint32_t row_find(const struct split_index *index, uint64_t dwo_id)
 	return 0;
 }
 
-/* The kinds that both versions have have the same number in both. */
-static unsigned kind_section(uint16_t version, uint64_t kind)
+/* Identifiers that both versions have mean the same section in both. */
+static unsigned section_of_id(uint16_t version, uint64_t id)
 {
-	switch (kind) {
+	switch (id) {
 	case 1:
 		return DWARF_INFO;
 	case 3:
@@ -110,7 +110,7 @@ bool split_index_narrow(const struct dwarf_bytes *bytes, uint64_t dwo_id,
 	if (!row)
 		return false;
 	for (column = 0; column < index.nr_columns; column++) {
-		section = kind_section(index.version, number_at(index.kinds, column, 4));
+		section = section_of_id(index.version, number_at(index.section_ids, column, 4));
 		cell = (uint64_t)(row - 1) * index.nr_columns + column;
 		if (section < NR_DWARF_SECTIONS &&
 		    !part_narrow(&sections[section], number_at(index.offsets, cell, 4),

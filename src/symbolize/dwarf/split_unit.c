@@ -43,7 +43,7 @@ static uint64_t steps_for(const struct dwarf *dwarf)
 	return 8 * dwarf_size(dwarf);
 }
 
-/* 0, -ENOENT: not a file of this kind, -ENOMEM. */
+/* 0, -ENOENT: not a file of split units, -ENOMEM. */
 static int file_open(struct split_file *file, struct split_files *files, const char *path)
 {
 	int err = -ENOENT;

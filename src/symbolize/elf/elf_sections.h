@@ -22,7 +22,7 @@ bool elf_has_dwarf(Elf *elf);
 /* The first section of a type, and of a name where that is not NULL. NULL: none. */
 Elf_Scn *elf_section_find(Elf *elf, unsigned type, const char *name, GElf_Shdr *shdr);
 
-/* The next one of the same kind; after: NULL for the first. */
+/* The next one of the same type; after: NULL for the first. */
 Elf_Scn *elf_section_next(Elf *elf, Elf_Scn *after, unsigned type, const char *name,
                           GElf_Shdr *shdr);
 

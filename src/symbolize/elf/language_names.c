@@ -207,15 +207,15 @@ static bool z_decode(const char *at, const char *end, char *text, size_t *used)
 	return true;
 }
 
-/* The size without what GHC says of the kind of code; 0: it says nothing. */
+/* The size without what GHC says of the code; 0: it says nothing. */
 static size_t haskell_size(const char *name)
 {
-	static const char *const kinds[] = {"_con_info", "_static_info", "_info", "_con_entry",
-	                                    "_entry",    "_slow",        "_fast", "_ret"};
+	static const char *const suffixes[] = {"_con_info", "_static_info", "_info", "_con_entry",
+	                                       "_entry",    "_slow",        "_fast", "_ret"};
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (ends_with(name, kinds[i]))
-			return strlen(name) - strlen(kinds[i]);
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (ends_with(name, suffixes[i]))
+			return strlen(name) - strlen(suffixes[i]);
 	return 0;
 }
 

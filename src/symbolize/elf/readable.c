@@ -114,7 +114,7 @@ static void number_take(const char *name, struct name_parts *parts)
  */
 static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
 {
-	static const char *const kinds[][2] = {
+	static const char *const prefixes[][2] = {
 		{".omp_outlined.", "omp region"},
 		{".omp_task_entry.", "omp task"},
 		{".omp.reduction.reduction_func", "omp reduction"},
@@ -122,9 +122,9 @@ static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
 	const char *rest = NULL;
 	size_t i, size;
 
-	for (i = 0; i < sizeof(kinds) / sizeof(*kinds) && !rest; i++)
-		if (!strncmp(name, kinds[i][0], strlen(kinds[i][0])))
-			rest = name + strlen(kinds[i][0]);
+	for (i = 0; i < sizeof(prefixes) / sizeof(*prefixes) && !rest; i++)
+		if (!strncmp(name, prefixes[i][0], strlen(prefixes[i][0])))
+			rest = name + strlen(prefixes[i][0]);
 	if (!rest)
 		return false;
 	if (!strncmp(rest, "_debug__", 8))
@@ -132,7 +132,7 @@ static bool outlined_show(const char *name, char text[DEMANGLED_MAX])
 	size = strlen(rest);
 	if (size && (rest[0] != '.' || !is_digits(rest + 1, size - 1)))
 		return false;
-	snprintf(text, DEMANGLED_MAX, "(%s%s%s)", kinds[i - 1][1], size ? " " : "",
+	snprintf(text, DEMANGLED_MAX, "(%s%s%s)", prefixes[i - 1][1], size ? " " : "",
 	         size ? rest + 1 : "");
 	return true;
 }

@@ -54,7 +54,7 @@ int target_file_open(const char *path, int flags, struct stat *st)
 	struct stat own;
 	int fd = -1, handle, err = 0;
 
-	/* A path handle opens nothing: no pipe waits and no device acts before its kind is known.
+	/* A path handle opens nothing: no pipe waits and no device acts before its type is known.
 	 */
 	handle = open(path, O_PATH | O_CLOEXEC | flags);
 	if (handle < 0)

@@ -16,7 +16,7 @@
  * at all. /proc/kmsg, for instance, is regular and empty, and reading it removes the messages. st
  * (may be NULL) is filled in. flags is 0 or O_NOFOLLOW, which refuses a symbolic link and accepts
  * an empty file that is still to be filled; the caller must recognize such a file by its name.
- * Returns the descriptor, -EINVAL for other kinds of files, or another -errno.
+ * Returns the descriptor, -EINVAL for files of other types, or another -errno.
  */
 int target_file_open(const char *path, int flags, struct stat *st);
 

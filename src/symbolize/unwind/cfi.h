@@ -68,7 +68,7 @@ struct cfi_range {
 /*
  * Makes the rule at an address. *range is set to the addresses around it that have the same rule.
  * Returns false if the module has none there, or one that is not understood. If the rule is of the
- * kind RULE_NONE, use rule_cache_by_code().
+ * type RULE_NONE, use rule_cache_by_code().
  */
 bool cfi_rule(struct cfi_reader *reader, struct cfi *cfi, uint64_t vaddr, struct unwind_rule *rule,
               struct cfi_range *range);

@@ -45,7 +45,7 @@ struct cfi_input {
  */
 bool cfi_entry_read(const struct cfi_input *input, uint64_t offset, uint8_t *buffer, size_t size,
                     struct cfi_entry *entry);
-/* Parses an entry as one of this kind. Returns false if it is invalid. */
+/* Parses an entry as one of this type. Returns false if it is invalid. */
 bool cfi_cie_parse(const struct cfi_entry *entry, struct cfi_cie *cie);
 bool cfi_fde_parse(const struct cfi_entry *entry, const struct cfi_cie *cie, struct cfi_fde *fde);
 

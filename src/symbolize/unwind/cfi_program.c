@@ -94,7 +94,7 @@ static struct cursor block_cursor(const uint8_t *block, uint64_t size)
 	return (struct cursor){.at = block, .end = block + size};
 }
 
-/* Instructions of the first kind: they end a row. */
+/* Instructions of the first group: they end a row. */
 static bool run_location(struct machine *machine, struct cursor *program, uint8_t op)
 {
 	uint64_t align = machine->cie->code_align;
@@ -117,7 +117,7 @@ static bool run_location(struct machine *machine, struct cursor *program, uint8_
 	}
 }
 
-/* Instructions of the second kind: they define the CFA. */
+/* Instructions of the second group: they define the CFA. */
 static bool run_cfa(struct machine *machine, struct cursor *program, uint8_t op)
 {
 	struct row *row = &machine->row;
@@ -146,7 +146,7 @@ static bool run_cfa(struct machine *machine, struct cursor *program, uint8_t op)
 	return true;
 }
 
-/* Instructions of the third kind: they say that a register is saved at an offset to the CFA. */
+/* Instructions of the third group: they say that a register is saved at an offset to the CFA. */
 static bool run_offset(struct machine *machine, struct cursor *program, uint8_t op)
 {
 	uint64_t reg, offset;
@@ -162,7 +162,7 @@ static bool run_offset(struct machine *machine, struct cursor *program, uint8_t 
 	return true;
 }
 
-/* Instructions of the fourth kind: they say otherwise where a register is. */
+/* Instructions of the fourth group: they say otherwise where a register is. */
 static bool run_register(struct machine *machine, struct cursor *program, uint8_t op)
 {
 	uint64_t reg = cursor_uleb(program), size;

@@ -1,7 +1,7 @@
 /*
  * Epilogues: make a rule for code without call frame information from the instructions up to its
- * return. Kernels of numerical libraries (OpenBLAS, GMP) and of codecs (x264) are assembly of this
- * kind, and programs that use them spend most of their time there.
+ * return. Kernels of numerical libraries (OpenBLAS, GMP) and of codecs (x264) are such assembly,
+ * and programs that use them spend most of their time there.
  *
  * All paths to the return leave the same stack, so any of them will do: conditional jumps are
  * treated as not taken, unless that path does not return. Anything may follow a call that does not

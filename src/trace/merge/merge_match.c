@@ -9,7 +9,7 @@
 #define MAX_WAITING (1u << 20) /* ends of messages without the other one */
 #define MAX_OPEN    (1u << 12) /* collectives that some have not reached */
 
-/* One end of a message, in a queue of its kind. */
+/* One end of a message, in a queue of ends that may have the same other end. */
 struct end {
 	uint64_t time;
 	uint32_t next; /* + 1 */

@@ -108,7 +108,7 @@ struct joined {
 	uint32_t nr;
 };
 
-/* Both kinds of entries begin with their module. */
+/* Entries of both sections begin with their module. */
 static uint32_t entry_module(const void *entry)
 {
 	uint32_t module;

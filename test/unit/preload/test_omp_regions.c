@@ -264,8 +264,8 @@ static void test_calls_of_threads(void **state)
 	assert_int_equal(calls_of(RING_PARALLELS), 2);
 	assert_true(begin(&team, 1));
 	omp_part_begin(&part, &team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
-	for (enum omp_wait_kind kind = 0; kind < NR_OMP_WAITS; kind++) {
-		omp_wait_begin(&wait, kind, (uintptr_t)__builtin_frame_address(0));
+	for (enum omp_wait_type type = 0; type < NR_OMP_WAITS; type++) {
+		omp_wait_begin(&wait, type, (uintptr_t)__builtin_frame_address(0));
 		assert_int_equal(this_thread.nr_open, 2);
 		omp_wait_end(&wait, &part);
 	}
