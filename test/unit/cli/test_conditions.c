@@ -55,12 +55,12 @@ static void metrics_operators_and_values(void **state)
 	          .bound = 1}},
 		{"mpi > 40 %: mark", {.metric = METRIC_MPI, .bound = 0.4}},
 		{"time(step) > 1.5*median: mark",
-	         {.metric = METRIC_TIME, .name = "step", .bound_kind = BOUND_MEDIAN, .bound = 1.5}},
+	         {.metric = METRIC_TIME, .name = "step", .bound_type = BOUND_MEDIAN, .bound = 1.5}},
 		{"time(a b) > 20ms: mark", {.metric = METRIC_TIME, .name = "a b", .bound = 0.02}},
 		{"value(residual) > 3e2 for 1m: mark",
 	         {.metric = METRIC_VALUE, .name = "residual", .bound = 300, .for_ns = 60 * SECOND}},
 		{"rss > 90% of limit: mark",
-	         {.metric = METRIC_RSS, .bound_kind = BOUND_LIMIT, .bound = 0.9}},
+	         {.metric = METRIC_RSS, .bound_type = BOUND_LIMIT, .bound = 0.9}},
 		{"rss > 2G: mark", {.metric = METRIC_RSS, .bound = 2147483648.0}},
 		{"cpu < 0.5 for 10: mark",
 	         {.metric = METRIC_CPU, .below = true, .bound = 0.5, .for_ns = 10 * SECOND}},
@@ -75,7 +75,7 @@ static void metrics_operators_and_values(void **state)
 		assert_int_equal(condition.nr_terms, 1);
 		assert_int_equal(condition.terms[0].metric, wanted->metric);
 		assert_int_equal(condition.terms[0].below, wanted->below);
-		assert_int_equal(condition.terms[0].bound_kind, wanted->bound_kind);
+		assert_int_equal(condition.terms[0].bound_type, wanted->bound_type);
 		assert_int_equal(condition.terms[0].for_ns, wanted->for_ns);
 		assert_float_equal(condition.terms[0].bound, wanted->bound, wanted->bound * 1e-9);
 		if (wanted->name)
@@ -98,11 +98,11 @@ static void terms_and_actions(void **state)
 	assert_int_equal(condition.nr_terms, 3);
 	assert_int_equal(condition.terms[1].metric, METRIC_CPU);
 	assert_int_equal(condition.nr_actions, 6);
-	assert_int_equal(condition.actions[0].kind, ACTION_SNAPSHOT);
+	assert_int_equal(condition.actions[0].type, ACTION_SNAPSHOT);
 	assert_float_equal(condition.actions[1].seconds, 5, 0);
 	assert_float_equal(condition.actions[1].hz, 2000, 0);
 	assert_float_equal(condition.actions[2].seconds, 600, 0);
-	assert_int_equal(condition.actions[3].kind, ACTION_STOP);
+	assert_int_equal(condition.actions[3].type, ACTION_STOP);
 	assert_string_equal(condition.actions[4].text, "slow step");
 	assert_string_equal(condition.actions[5].text, "mail me, now");
 	assert_true(condition_has_action(&condition, ACTION_RUN));
