@@ -1,6 +1,7 @@
 #include "record/in_step.h"
 #include "record/period.h"
 #include "record/memory_room.h"
+#include "record/summary.h"
 #include "record/session.h"
 #include "perf/sampler/cost.h"
 #include "perf/machine/permission.h"
@@ -191,6 +192,12 @@ static void touch_share(const struct session *s, const struct hmb_config *buffer
 		madvise(buffer->memory, buffer->kinds[s->calls_kind].share, MADV_POPULATE_WRITE);
 }
 
+/* No sample may be in the module that calls come from. */
+static void note_frame(void *arg, uint64_t frame)
+{
+	summary_modules(arg, &frame, 1);
+}
+
 static int begin_calls(struct session *s)
 {
 	const unsigned kind = s->calls_kind;
@@ -204,6 +211,8 @@ static int begin_calls(struct session *s)
 		.polls = s->config->calls.polls,
 		.keep = s->config->calls.keep,
 		.share = s->hmb->kinds[kind].config.share,
+		.note_frame = note_frame,
+		.arg = s,
 	};
 
 	if (s->calls)

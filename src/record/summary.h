@@ -10,7 +10,7 @@ void summary_start(struct session *session);
 void summary_event(struct session *session, unsigned event);
 /* Sets the start of the recording, when sampling starts. */
 void summary_begin(struct session *session);
-/* Enters the modules of frames that a sample is about to name. */
+/* Enters the modules of frames that a sample or a call is about to name. */
 void summary_modules(struct session *session, const uint64_t *frames, unsigned nr);
 /* Updates what a recovered trace would contain if the recorder were killed now. */
 void summary_progress(struct session *session);

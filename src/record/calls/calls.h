@@ -43,6 +43,9 @@ struct calls_config {
 	double most_cost;
 	uint32_t keep; /* iterations of each pattern of a loop, at least; 0: all */
 	bool polls;    /* calls that asked for something that was not there are recorded, too */
+	/* Told of each frame that tables get; NULL: nobody is. */
+	void (*note_frame)(void *arg, uint64_t frame);
+	void *arg; /* of note_frame */
 };
 
 /* Starts to listen for processes, before any exists. Returns NULL with errno on failure. */

@@ -69,8 +69,11 @@ static uint64_t frame_of(void *arg, const struct calls_process *process, uint64_
 {
 	const struct calls_put *put = arg;
 	struct task *task = tasks_of_claim(put->config.tasks, process->pid, process->pid);
+	uint64_t frame = task ? space_frame(task->process->space, address) : FRAME_UNKNOWN;
 
-	return task ? space_frame(task->process->space, address) : FRAME_UNKNOWN;
+	if (put->config.note_frame)
+		put->config.note_frame(put->config.arg, frame);
+	return frame;
 }
 
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
