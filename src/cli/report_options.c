@@ -22,7 +22,8 @@ static const struct argp_option others[] = {
 	{"event", 'e', "NAME", 0, "only this event, of those that were sampled", 0},
 	{"sort", 's', "KEYS", 0,
          "rows and columns: symbol, module, file, line, thread, process, comm, cpu; "
-         "with record --data mem, op, tlb, snoop, latency; total: sort by it",
+         "with record --data mem, op, tlb, snoop, latency; total: sort by it; with --mpi "
+         "site: calls by the place that made them",
          0},
 	{"max-depth", OPT_MAX_DEPTH, "N", 0, "levels of trees to show", 0},
 	{TIME_OPTION, 0},
@@ -88,8 +89,9 @@ static const struct {
 	enum view_takes takes;
 	const char *name;
 } view_options[] = {
-	{VIEW_ONLY, "only"},   {VIEW_SORT, "sort"},           {VIEW_DEPTH, "max-depth"},
-	{VIEW_LIMIT, "limit"}, {VIEW_SHARE, "percent-limit"}, {VIEW_SVG, "svg"},
+	{VIEW_ONLY, "only"},      {VIEW_SORT, "sort"},           {VIEW_DEPTH, "max-depth"},
+	{VIEW_LIMIT, "limit"},    {VIEW_SHARE, "percent-limit"}, {VIEW_SVG, "svg"},
+	{VIEW_SITE, "sort site"},
 };
 
 #define NR_VIEW_OPTIONS (sizeof(view_options) / sizeof(*view_options))
@@ -189,7 +191,8 @@ static void check_views(const struct report_command *command)
 
 	check_alone(command);
 	check_option(command, command->selection.nr_only, VIEW_ONLY);
-	check_option(command, command->rows.sorted, VIEW_SORT);
+	check_option(command, command->rows.sorted && !command->by_site, VIEW_SORT);
+	check_option(command, command->by_site, VIEW_SITE);
 	check_option(command, query->max_depth, VIEW_DEPTH);
 	/* JSON has tables besides trees. */
 	check_option(command, query->limit && !command->rows.json, VIEW_LIMIT);
@@ -221,6 +224,16 @@ static double parse_share(const char *arg)
 	return percent / 100;
 }
 
+/* The place of a call is no key of samples. */
+static error_t take_keys(struct report_command *command, char *arg)
+{
+	command->by_site = !strcmp(arg, "site");
+	if (!command->by_site)
+		return row_options_parse(&command->rows, 's', arg);
+	command->rows.sorted = true;
+	return 0;
+}
+
 /* Takes the views, and options that other commands have, too. */
 static error_t parse_shared(struct report_command *command, int key, char *arg)
 {
@@ -238,6 +251,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct report_command *command = state->input;
 
 	switch (key) {
+	case 's':
+		return take_keys(command, arg);
 	case OPT_SYMBOLS:
 		command->symbols = true;
 		command->search.folder = arg;
@@ -306,6 +321,8 @@ int report_options(struct report_command *command, int argc, char **argv)
 	row_options_init(&command->rows);
 	if (foreign_options_parse(&argp, argc, argv, 2, 0, command))
 		return 2;
+	if (command->by_site)
+		command->view = command->view->by_site;
 	if (!command->path)
 		command->path = DEFAULT_TRACE;
 	row_options_complete(&command->rows);

@@ -16,6 +16,7 @@ struct report_command {
 	struct function_choice choice;
 	const struct view *view; /* the one chosen last */
 	unsigned views;          /* a bit for each that was chosen */
+	bool by_site;            /* --sort site */
 	bool svg;
 	bool symbols;
 	struct debug_search search;

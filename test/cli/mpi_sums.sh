@@ -55,6 +55,43 @@ mpirun.$mpi -n 2 sh -c 'exec "$0" record -q -F 100 -g none --mpi --max-overhead 
 "$ADAPTRACE" merge -o merged.atr rank.0.atr rank.1.atr 2>job.err || fail "merge: $(cat job.err)"
 compare merged.atr "$mpi, merged"
 
+# By the place in the code that made them: the same sums, in rows of their own.
+cat >places.py <<'E'
+import json, sys
+source = sys.argv[1]
+lines = {w: i - 1 for i, l in enumerate(open(source), 1) for w in ('first', 'second') if '/* ' + w in l}
+sites = json.load(open('sites'))['sites']
+print(lines, sites)
+rows = [s for s in sites if s['call'] == 'MPI_Sendrecv_replace']
+assert [s['time_ns'] for s in sites] == sorted([s['time_ns'] for s in sites], reverse=True)
+assert {s['line']: (s['calls'], s['bytes'], s['bytes_in']) for s in rows} == {
+    lines['first']: (60, 240, 240), lines['second']: (24, 192, 192)}
+assert all(s['symbol'] == 'exchange' and s['file'].endswith('two_places.c') and
+           s['module'].startswith('two_places.') for s in rows)
+for call in json.load(open('report'))['calls']:
+    of = [s for s in sites if s['call'] == call['call']]
+    for key in 'calls', 'time_ns', 'sent', 'bytes', 'received', 'bytes_in', 'unfinished':
+        assert sum(s[key] for s in of) == call[key], (call, key)
+    assert max(s['longest_ns'] for s in of) == call['longest_ns']
+E
+check_places() {
+	"$ADAPTRACE" report --mpi --json "$1" >report || fail "report $1"
+	"$ADAPTRACE" report --mpi --sort site --json "$1" >sites || fail "report --sort site $1"
+	python3 places.py "$sources/two_places.c" >said 2>&1 || fail "$1: $(cat said)"
+	"$ADAPTRACE" report --mpi --sort site "$1" >text || fail "report --sort site $1"
+	grep -q '^ *60 .* 240 bytes  *240 bytes  MPI_Sendrecv_replace  exchange  two_places.c:' text ||
+		fail "$1: $(cat text)"
+}
+compile $mpi two_places -g
+options=
+recorded_job $mpi 2 ./two_places.$mpi
+check_places job.atr
+rm -f rank.*.atr merged.atr
+mpirun.$mpi -n 2 "$ADAPTRACE" record -q -F 100 -g none --mpi --max-overhead 0 -o rank.%r.atr -- \
+	./two_places.$mpi >/dev/null 2>job.err || fail "ranks: $(cat job.err)"
+"$ADAPTRACE" merge -o merged.atr rank.0.atr rank.1.atr 2>job.err || fail "merge: $(cat job.err)"
+check_places merged.atr
+
 # Regions, marks and values of several threads, without MPI.
 cat >marks.c <<'E'
 #include <adaptrace.h>

@@ -26,8 +26,16 @@ for view in --mpi --per-rank --iterations --fold --openmp '--annotate f'; do
 done
 refused "--mpi, --per-rank, --iterations, --fold, --openmp and --annotate are views by themselves" --mpi --per-rank
 for view in --mpi --per-rank --openmp; do
-	refused "--only is not for $view, but for the table of functions, --per-thread, --tree, --callers, --callees, --iterations, --fold and --annotate; $view takes --limit$" $view --only comm=x
+	case $view in --mpi) site=' and --sort site' ;; *) site= ;; esac
+	refused "--only is not for $view, but for the table of functions, --per-thread, --tree, --callers, --callees, --iterations, --fold and --annotate; $view takes --limit$site$" $view --only comm=x
 done
+for view in '' --per-rank --tree '--callers f' --iterations; do
+	refused "--sort site is not for .*, but for --mpi; .* takes " $view --sort site
+done
+refused "cannot sort by 'site'; keys are" --mpi --sort site,symbol
+taken --mpi --sort site --limit 5
+taken --sort site --mpi --json --time 0,1
+taken --sort site --sort symbol
 refused "--max-depth is not for the table of functions, but for" --max-depth 2
 refused "--max-depth is not for --per-thread, but for" --per-thread --max-depth 2
 refused "views by themselves" --mpi --annotate f

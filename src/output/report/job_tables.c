@@ -1,10 +1,13 @@
 #include "output/report/job_tables.h"
 #include "output/report/report_columns.h"
+#include "output/report/report_text.h"
 
+#include "base/frame.h"
 #include "trace/call_sources.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
@@ -41,23 +44,52 @@ const struct column *call_columns(bool values)
 	return values ? of_values : of_calls;
 }
 
+const struct column site_columns[NR_SITE_COLUMNS] = {
+	{NULL, "call", COLUMN_NAME, 0},
+	{NULL, "class", COLUMN_NAME, 0},
+	{"calls", "calls", COLUMN_COUNT, 10},
+	{NULL, "unfinished", COLUMN_COUNT, 0},
+	{"time", "time_ns", COLUMN_TIME, 10},
+	{"± error", "time_error_ns", COLUMN_ERROR, 8},
+	{NULL, NULL, COLUMN_TIME, 0},
+	{"longest", "longest_ns", COLUMN_TIME, 10},
+	{NULL, "sent", COLUMN_COUNT, 0},
+	{"bytes sent", "bytes", COLUMN_SOME_BYTES, 11},
+	{NULL, "received", COLUMN_COUNT, 0},
+	{"received", "bytes_in", COLUMN_SOME_BYTES, 11},
+	[SITE_CALL_COLUMN] = {"call", NULL, COLUMN_NAME, 0},
+	{NULL, "symbol", COLUMN_NAME, 0},
+	{NULL, "module", COLUMN_NAME, 0},
+	{NULL, "offset", COLUMN_COUNT, 0},
+	{NULL, "file", COLUMN_NAME, 0},
+	{NULL, "line", COLUMN_COUNT, 0},
+	{"called from", NULL, COLUMN_NAME, 0},
+	{NULL, NULL, COLUMN_END, 0},
+};
+
 /* marker: of calls without a length, and nothing that is sent. */
 static void put_sum(struct table *table, const struct call_sum *sum, bool marker)
 {
 	table_number(table, sum->calls);
 	table->blank = marker;
 	table_number(table, sum->unfinished);
-	table_number(table, sum->time);
-	if (sum->thinned)
+	table_known(table, !sum->untimed, sum->time);
+	if (sum->thinned && !sum->untimed)
 		table_error(table, call_sum_error(sum), sum->time);
 	else
 		table_none(table);
 	table_real(table, (double)sum->time / (double)sum->calls);
-	table_number(table, sum->longest);
+	table_known(table, !sum->untimed, sum->longest);
 	table_number(table, sum->sent);
 	table_number(table, sum->bytes);
 	table_number(table, sum->received);
 	table_number(table, sum->bytes_in);
+}
+
+static void put_unfinished(FILE *to, const struct call_sum *sum)
+{
+	if (sum->unfinished)
+		fprintf(to, " (%" PRIu64 " unfinished)", sum->unfinished);
 }
 
 static void put_values(struct table *table, const struct value_sum *values)
@@ -85,8 +117,84 @@ void put_call_row(struct table *table, const struct call_sums *sums, uint32_t re
 	if (value)
 		put_values(table, &sum->values);
 	table_text(table, name);
-	if (!table->json && sum->unfinished)
-		fprintf(table->to, " (%" PRIu64 " unfinished)", sum->unfinished);
+	if (!table->json)
+		put_unfinished(table->to, sum);
+	table_end(table);
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+static const struct frame_name *name_of(const struct call_sites *sites,
+                                        const struct call_site_row *row)
+{
+	static const struct frame_name others;
+
+	return row->name == SITE_OTHERS ? &others : &sites->names.names[row->name];
+}
+
+static const char *symbol_of(const struct call_sites *sites, const struct call_site_row *row,
+                             char text[FRAME_TEXT_SIZE])
+{
+	return row->name == SITE_OTHERS ? "[other places]"
+	                                : frame_name_symbol(&sites->names, row->name, text);
+}
+
+/* "exchange  app.c:12", and without a line "exchange  app+0x1234" */
+static void put_place(struct table *table, const struct call_sites *sites,
+                      const struct call_site_row *row, const struct report_options *options)
+{
+	const struct frame_name *name = name_of(sites, row);
+	const char *file = trace_string(sites->trace, name->file);
+	char text[FRAME_TEXT_SIZE], place[FRAME_TEXT_SIZE] = "";
+	unsigned room = room_behind(options, table_width(table));
+
+	if (name->line)
+		snprintf(place, sizeof(place), "%s:%u", text_file_name(file), name->line);
+	else if (name->symbol)
+		snprintf(place, sizeof(place), "%s+0x%" PRIx64,
+		         frame_module_text(sites->trace, row->frame),
+		         frame_address(sites->trace, row->frame));
+	if (room)
+		room = room > strlen(place) + MIN_COLUMN ? room - (unsigned)strlen(place) - 2
+		                                         : MIN_COLUMN;
+	report_cell_put(table->to, PROFILE_BY_SYMBOL, symbol_of(sites, row, text), room);
+	if (*place) {
+		fputs("  ", table->to);
+		text_put(table->to, place, 0);
+	}
+	put_unfinished(table->to, &row->sum);
+}
+
+static void put_place_members(struct table *table, const struct call_sites *sites,
+                              const struct call_site_row *row)
+{
+	const struct frame_name *name = name_of(sites, row);
+	bool code = row->name != SITE_OTHERS && frame_module(row->frame);
+	char text[FRAME_TEXT_SIZE];
+
+	table_text(table, symbol_of(sites, row, text));
+	table_text(table, code ? frame_module_text(sites->trace, row->frame) : NULL);
+	table_known(table, code && !row->several,
+	            code ? frame_address(sites->trace, row->frame) : 0);
+	table_text(table, name->file ? trace_string(sites->trace, name->file) : NULL);
+	table_known(table, name->line, name->line);
+}
+
+void put_site_row(struct table *table, const struct call_sites *sites,
+                  const struct call_site_row *row, const struct report_options *options)
+{
+	const char *name = trace_region_name(sites->trace, row->region);
+	const struct region_traits *traits = trace_region_traits(sites->trace, row->region);
+
+	table_begin(table);
+	table_text(table, name);
+	table_text(table, traits->word);
+	put_sum(table, &row->sum, traits->type == REGION_MARKER || traits->type == REGION_VALUE);
+	table->blank = false;
+	table_text(table, name);
+	put_place_members(table, sites, row);
+	if (table_skip(table))
+		put_place(table, sites, row, options);
 	table_end(table);
 }
 

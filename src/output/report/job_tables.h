@@ -3,11 +3,29 @@
 #define OUTPUT_REPORT_JOB_TABLES_H
 
 #include "output/report/table.h"
+#include "output/views/call_sites.h"
 #include "output/views/job.h"
 
 /* Returns the columns for values, or for other regions. A row is put for either. */
 const struct column *call_columns(bool values);
 void put_call_row(struct table *table, const struct call_sums *sums, uint32_t region);
+
+/* Calls by place. JSON needs no options. */
+enum { SITE_CALL_COLUMN = 12, NR_SITE_COLUMNS = 20 };
+extern const struct column site_columns[NR_SITE_COLUMNS];
+void put_site_row(struct table *table, const struct call_sites *sites,
+                  const struct call_site_row *row, const struct report_options *options);
+
+/* Returns the key of the column of errors, which text hides where all calls were timed, or NULL. */
+static inline const char *hidden_error(bool thinned)
+{
+	return thinned ? NULL : "time_error_ns";
+}
+
+/*
+ * Prints as text whether sums have all calls, where not all are stored, and whether all were timed.
+ */
+void put_call_completeness(FILE *to, const struct trace *trace, bool exact, bool thinned);
 
 /* calls: the trace has calls, too */
 const struct column *rank_columns(bool calls);

@@ -45,6 +45,13 @@ int report_mpi_text(FILE *to, const struct trace *trace, const char *name,
                     const struct report_options *options);
 int report_mpi_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
+/*
+ * Print the calls by the place in the code that made them. -ENODATA: the trace has no such places.
+ */
+int report_sites_text(FILE *to, const struct trace *trace, const char *name,
+                      const struct report_options *options);
+int report_sites_json(FILE *to, const struct trace *trace, const struct view_query *query);
+
 /* Print iterations of loops, found in calls; -ENODATA: there are no calls. */
 int report_iterations_text(FILE *to, const struct trace *trace, const char *name,
                            const struct report_options *options);

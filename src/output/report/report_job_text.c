@@ -43,19 +43,14 @@ static bool is_value(const struct call_sums *sums, uint32_t region)
 	return trace_region_traits(sums->trace, region)->type == REGION_VALUE;
 }
 
-/* Times have no errors unless clock readings were thinned. */
-static const char *hidden_error(const struct call_sums *sums)
-{
-	return sums->thinned ? NULL : "time_error_ns";
-}
-
 /* Prints the table of regions that are values, or that of all other regions. */
 static void put_call_table(FILE *to, const struct job_text *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
 {
 	const struct report_options *options = job->options;
-	struct table table = {
-		.columns = call_columns(values), .to = to, .hidden = hidden_error(&job->of.calls)};
+	struct table table = {.columns = call_columns(values),
+	                      .to = to,
+	                      .hidden = hidden_error(job->of.calls.thinned)};
 	uint32_t nr = 0;
 
 	for (uint32_t i = 0; i < nr_order; i++) {
@@ -85,12 +80,9 @@ static int put_calls(FILE *to, const struct job_text *job, uint32_t limit)
 	return 0;
 }
 
-/* Reports whether sums have all calls, where not all are stored, and whether all were timed. */
-static void put_completeness(FILE *to, const struct call_sums *sums)
+void put_call_completeness(FILE *to, const struct trace *trace, bool exact, bool thinned)
 {
-	const struct trace *trace = sums->trace;
 	const struct trace_event *kind;
-	bool exact = sums->exact;
 
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && kind->stored < kind->taken)
@@ -102,10 +94,15 @@ static void put_completeness(FILE *to, const struct call_sums *sums)
 	if (exact && trace_run(trace)->unsummed_calls)
 		fprintf(to, "(%" PRIu64 " calls found no room in the sums)\n",
 		        trace_run(trace)->unsummed_calls);
-	if (sums->thinned)
+	if (thinned)
 		fputs("(times are estimates, for not all calls were timed, to keep within "
 		      "--max-overhead; the longest is that of the timed calls)\n",
 		      to);
+}
+
+static void put_completeness(FILE *to, const struct call_sums *sums)
+{
+	put_call_completeness(to, sums->trace, sums->exact, sums->thinned);
 }
 
 int report_calls_text(FILE *to, const struct trace *trace, const struct report_options *options)
@@ -152,7 +149,7 @@ static void put_ranks(FILE *to, const struct job_text *job)
 	struct table table = {.columns = rank_columns(calls),
 	                      .unit = job_unit(&job->of),
 	                      .to = to,
-	                      .hidden = hidden_error(&job->of.calls)};
+	                      .hidden = hidden_error(job->of.calls.thinned)};
 
 	put_title(to, options,
 	          calls ? "ranks: what was sampled, and its share in MPI, from samples; MPI calls, "

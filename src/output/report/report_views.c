@@ -27,6 +27,14 @@ static void choose_code(struct view_query *query)
 	query->annotate = true;
 }
 
+static const struct view mpi_by_site = {
+	.text = report_sites_text,
+	.json = report_sites_json,
+	.nothing = "does not tell from where calls were made; adaptrace record --mpi records them "
+		   "with "
+		   "their places",
+};
+
 static const struct view views[] = {
 	{.takes = VIEW_ONLY | VIEW_SORT | VIEW_LIMIT | VIEW_SHARE,
          .text = report_text,
@@ -60,7 +68,8 @@ static const struct view views[] = {
 	{.option = "mpi",
          .what = "time in MPI by rank, call and caller, and who sends to whom",
          .alone = true,
-         .takes = VIEW_LIMIT,
+         .takes = VIEW_LIMIT | VIEW_SITE,
+         .by_site = &mpi_by_site,
          .text = report_mpi_text,
          .json = report_mpi_json,
          .nothing = "contains nothing about MPI: no calls, and no samples in its functions; "

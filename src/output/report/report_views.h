@@ -12,6 +12,7 @@ enum view_takes {
 	VIEW_LIMIT = 8,  /* --limit: its text is a table */
 	VIEW_SHARE = 16, /* --percent-limit */
 	VIEW_SVG = 32,   /* --svg: it has a picture */
+	VIEW_SITE = 64,  /* --sort site */
 };
 
 struct view {
@@ -28,6 +29,7 @@ struct view {
 	int (*svg)(FILE *to, const struct trace *trace, const struct view_query *query);
 	const char
 		*nothing; /* what is wrong where these return -ENODATA, behind the trace's name */
+	const struct view *by_site; /* that --sort site makes of it; NULL: nothing */
 };
 
 #define MAX_VIEWS 16

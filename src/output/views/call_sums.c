@@ -74,7 +74,7 @@ static void add_part(struct call_sum *sum, const struct call_part *part, uint64_
 	}
 }
 
-static void add_call(struct call_sum *sum, const struct call *call)
+void call_sum_add(struct call_sum *sum, const struct call *call)
 {
 	uint64_t time = call->leave - call->enter;
 
@@ -123,9 +123,9 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 		return 0;
 	mpi = trace_region_is_mpi(region->region_class);
 	if (!sums->exact) {
-		add_call(&sums->regions[call->region], call);
+		call_sum_add(&sums->regions[call->region], call);
 		if (mpi && row != RANK_NONE)
-			add_call(&sums->ranks[row], call);
+			call_sum_add(&sums->ranks[row], call);
 	}
 	return mpi ? add_call_links(sums, rank_of(rows, row), call) : 0;
 }
@@ -168,7 +168,7 @@ static void join_values(struct value_sum *to, const struct trace_value_sum *from
 	to->nr += from->nr;
 }
 
-static void join_sum(struct call_sum *to, const struct trace_call_sum *from, bool values)
+void call_sum_join(struct call_sum *to, const struct trace_call_sum *from, bool values)
 {
 	to->calls += from->calls;
 	to->unfinished += from->unfinished;
@@ -229,11 +229,11 @@ static int join(struct call_sums *sums, const struct rank_rows *rows,
 	const struct trace_region *region = trace_region(sums->trace, sum->region);
 	uint32_t row = rank_row(rows, sum->thread);
 
-	join_sum(&sums->regions[sum->region], sum, region->region_class == TRACE_VALUE);
+	call_sum_join(&sums->regions[sum->region], sum, region->region_class == TRACE_VALUE);
 	if (!trace_region_is_mpi(region->region_class))
 		return 0;
 	if (row != RANK_NONE)
-		join_sum(&sums->ranks[row], sum, false);
+		call_sum_join(&sums->ranks[row], sum, false);
 	return join_links(sums, sum, rank_of(rows, row),
 	                  region->region_class == TRACE_MPI_ONE_SIDED);
 }
@@ -244,7 +244,7 @@ static int add_times(const struct call_sums *sums, struct call_times *times,
 {
 	bool value = trace_region(sums->trace, sum->region)->region_class == TRACE_VALUE;
 
-	return value ? 0 : call_times_add(times, sum);
+	return value ? 0 : call_times_add(times, call_times_key(sum), sum);
 }
 
 static int join_all(struct call_sums *sums, const struct rank_rows *rows)

@@ -25,6 +25,7 @@ struct call_sum {
 	uint64_t time, longest;   /* ns */
 	double variance;          /* of time, ns^2 */
 	bool thinned;             /* not all calls were timed */
+	bool untimed;             /* none was, and the time is not known */
 	uint64_t sent, received;  /* messages, one-sided accesses */
 	uint64_t bytes, bytes_in; /* sent and received; of files written and read */
 	struct value_sum values;
@@ -52,6 +53,11 @@ struct call_sums {
 
 /* Returns the 95 % error of the time of a thinned sum, ns. */
 double call_sum_error(const struct call_sum *sum);
+
+/* Adds a stored call. */
+void call_sum_add(struct call_sum *sum, const struct call *call);
+/* Adds a row of CALL_SUMS but for its time. values: its region is of class TRACE_VALUE. */
+void call_sum_join(struct call_sum *to, const struct trace_call_sum *from, bool values);
 
 /* Tells whether all calls of the selection are summed, and not only the stored ones. */
 bool call_sums_are_exact(const struct trace *trace, const struct selection *selection);

@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-int call_times_add(struct call_times *times, const struct trace_call_sum *sum)
+int call_times_add(struct call_times *times, uint64_t key, const struct trace_call_sum *sum)
 {
-	uint64_t key = (uint64_t)sum->thread << 32 | sum->region;
 	uint32_t number = map64_number(&times->numbers, key);
 	const struct call_time fresh = {.thread = sum->thread, .region = sum->region};
 	struct call_time *to;
@@ -40,26 +39,37 @@ static double scale(const struct call_time *time)
 	return stood_for > 0 ? (double)time->calls / stood_for : 1;
 }
 
-uint64_t call_time(const struct call_time *time)
+uint64_t call_part_time(const struct call_time *whole, const struct call_time *part)
 {
-	double estimate = (double)time->time * scale(time);
+	double estimate = (double)part->time * scale(whole);
 
-	if (!time->untimed || !(estimate < (double)INT64_MAX))
-		return time->time;
+	if (!whole->untimed || !(estimate < (double)INT64_MAX))
+		return part->time;
 	return (uint64_t)llround(estimate);
 }
 
 /*
- * The sum of w * (w - 1) * (t - mean)^2, as of calls that are timed independently of each other.
- * Blocks make the error smaller, if anything.
+ * The sum of w * (w - 1) * r^2 over all calls, as of calls that are timed independently of each
+ * other. r is t - mean for calls of the part and -mean for others, where the mean is the part's
+ * time by the calls of the whole. Blocks make the error smaller, if anything.
  */
+double call_part_variance(const struct call_time *whole, const struct call_time *part)
+{
+	double scaled = scale(whole), mean, sum;
+
+	if (!(whole->extra > 0) || !whole->calls)
+		return 0;
+	mean = (double)part->time * scaled / (double)whole->calls;
+	sum = part->extra_squares - 2 * mean * part->extra_time + mean * mean * whole->extra;
+	return sum > 0 && isfinite(sum) ? scaled * scaled * sum : 0;
+}
+
+uint64_t call_time(const struct call_time *time)
+{
+	return call_part_time(time, time);
+}
+
 double call_time_variance(const struct call_time *time)
 {
-	double scaled = scale(time), mean, sum;
-
-	if (!(time->extra > 0) || !time->calls)
-		return 0;
-	mean = (double)time->time * scaled / (double)time->calls;
-	sum = time->extra_squares - 2 * mean * time->extra_time + mean * mean * time->extra;
-	return sum > 0 && isfinite(sum) ? scaled * scaled * sum : 0;
+	return call_part_variance(time, time);
 }

@@ -26,8 +26,16 @@ struct call_times {
 	struct map64 numbers;
 };
 
-/* Adds a row. Returns 0 or -ENOMEM. */
-int call_times_add(struct call_times *times, const struct trace_call_sum *sum);
+static inline uint64_t call_times_key(const struct trace_call_sum *sum)
+{
+	return (uint64_t)sum->thread << 32 | sum->region;
+}
+
+/*
+ * Adds a row to the entry of a key: call_times_key(), or another one for a part of the rows of a
+ * thread and region. Returns 0 or -ENOMEM.
+ */
+int call_times_add(struct call_times *times, uint64_t key, const struct trace_call_sum *sum);
 void call_times_fini(struct call_times *times);
 
 /* Returns the time of all calls, ns. */
@@ -40,5 +48,13 @@ static inline bool call_time_thinned(const struct call_time *time)
 
 /* Returns the variance of the time, ns^2. */
 double call_time_variance(const struct call_time *time);
+
+/*
+ * The same of a part of these calls. The calls of the whole are known and scale it, so that the
+ * parts add up to the whole but for rounding. How many of the part were timed is by chance, which
+ * the variance has, too.
+ */
+uint64_t call_part_time(const struct call_time *whole, const struct call_time *part);
+double call_part_variance(const struct call_time *whole, const struct call_time *part);
 
 #endif

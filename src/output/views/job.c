@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+int job_init_ranks(struct job *job, const struct trace *trace, const struct view_query *query)
+{
+	*job = (struct job){.trace = trace, .query = query, .samples.selection = query->selection};
+	return rank_rows_init(&job->rows, trace);
+}
+
 int job_init_calls(struct job *job, const struct trace *trace, const struct view_query *query)
 {
-	int err;
+	int err = job_init_ranks(job, trace, query);
 
-	*job = (struct job){.trace = trace, .query = query};
-	err = rank_rows_init(&job->rows, trace);
 	return err ? err : call_sums_init(&job->calls, trace, &job->rows, query->selection);
 }
 

@@ -23,7 +23,9 @@ struct job {
 	struct call_callers callers; /* of reports on MPI alone */
 };
 
-/* Prepares the calls alone. Returns 0, -ENOMEM or -EBADMSG; call job_fini() in either case. */
+/* Prepares the ranks alone. Returns 0 or -ENOMEM; call job_fini() in either case. */
+int job_init_ranks(struct job *job, const struct trace *trace, const struct view_query *query);
+/* The same with calls. Returns 0, -ENOMEM or -EBADMSG; call job_fini() in either case. */
 int job_init_calls(struct job *job, const struct trace *trace, const struct view_query *query);
 /* The same with samples. */
 int job_init(struct job *job, const struct trace *trace, const struct view_query *query);

@@ -75,6 +75,8 @@ static void report_all(const struct trace *trace)
 	dump_text(nowhere, trace);
 	report_mpi_text(nowhere, trace, "x.atr", &options);
 	report_mpi_json(nowhere, trace, &options.query);
+	report_sites_text(nowhere, trace, "x.atr", &options);
+	report_sites_json(nowhere, trace, &options.query);
 	report_ranks_text(nowhere, trace, "x.atr", &options);
 	report_ranks_json(nowhere, trace, &options.query);
 	report_iterations_text(nowhere, trace, "x.atr", &options);
