@@ -207,17 +207,17 @@ static void draw(struct world *w, struct top_model *model)
 	}
 }
 
-static void view(const struct top_model *model, unsigned kind)
+static void view(const struct top_model *model, unsigned type)
 {
 	struct text_view view = {0};
 	const char *function = NULL;
 
 	if (!model->until)
 		return;
-	if (kind == TEXT_VIEW_CALLERS && model->nr && !model->by_thread)
+	if (type == TEXT_VIEW_CALLERS && model->nr && !model->by_thread)
 		function = model->rows[0].name;
-	if (kind != TEXT_VIEW_CODE && (kind != TEXT_VIEW_CALLERS || function))
-		text_view_open(&view, model, (enum text_view_kind)kind, function, 80);
+	if (type != TEXT_VIEW_CODE && (type != TEXT_VIEW_CALLERS || function))
+		text_view_open(&view, model, (enum text_view_type)type, function, 80);
 	text_view_close(&view);
 }
 
