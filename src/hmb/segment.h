@@ -64,9 +64,12 @@ void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide);
 /*
  * Whether iterations of a level seem to be parts of those of the next level: an inner loop, and not
  * steps of which some have a few more events. Both are one stream: (x s s s)* may be a loop around
- * s, or steps s of which every third begins with x. It is taken for the former if x is at least as
- * long as s, or 1.4 times as long where s has a wide event; or at least a quarter as long and has a
- * wide event, where s has none; or if there are several such s, which begin with different events.
+ * s, or steps s of which every third begins with x. s is taken for an inner loop
+ *
+ *     if s has a wide event, and x is at least 1.4 times as long as s;
+ *     if s has none, and x is at least as long as s;
+ *     if s has none, x has one, and x is at least a quarter as long as s;
+ *     if there are several such s, which begin with different events.
  */
 bool segmenter_is_inner(const struct segmenter *segmenter, unsigned level);
 

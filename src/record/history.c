@@ -81,7 +81,9 @@ static void note_half(struct session *s)
 	tables_set_window(s->tables, &entry);
 }
 
-/* The entry goes before the records, so that nobody takes those of the new half for the old ones.
+/*
+ * Clears the entry before the records: a reader that saw the old entry with the new records would
+ * give these the times of the old ones.
  */
 static void empty_half(struct session *s, unsigned half)
 {
