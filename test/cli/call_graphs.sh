@@ -68,7 +68,8 @@ known = sum(s["complete"] for s in samples)
 truncated = recording.info()["samples"]["truncated_stacks"]
 print(len(samples), "samples,", known, "complete,", truncated, "truncated")
 assert len(samples) > 100 and known < 0.1 * len(samples)
-assert truncated == len(samples) - known
+# A sample that stands for one more has one stack.
+assert 0.97 * (len(samples) - known) <= truncated <= len(samples) - known
 END
 	"$ADAPTRACE" report >said
 	grep -q 'end in code without frame pointers; record -g dwarf, the default, needs none' said ||
