@@ -1,9 +1,9 @@
 #include "trace/call_sources.h"
 
 const struct call_source call_sources[NR_CALL_SOURCES] = {
-	[CALLS_MPI] = {"MPI", PARADIGM_MPI},
-	[CALLS_USER] = {"user", PARADIGM_USER},
-	[CALLS_OPENMP] = {"OpenMP", PARADIGM_OPENMP},
+	[CALLS_MPI] = {"MPI", "mpi", PARADIGM_MPI},
+	[CALLS_USER] = {"user", "region", PARADIGM_USER},
+	[CALLS_OPENMP] = {"OpenMP", "openmp", PARADIGM_OPENMP},
 };
 
 #define MPI(word, class, role)                                           \

@@ -16,6 +16,7 @@ enum call_paradigm { PARADIGM_USER = 1, PARADIGM_OPENMP = 3, PARADIGM_MPI = 4 };
 
 struct call_source {
 	const char *name;
+	const char *calls; /* the word for its calls in the lines of watch: "mpi" */
 	enum call_paradigm paradigm;
 };
 extern const struct call_source call_sources[NR_CALL_SOURCES];

@@ -264,16 +264,13 @@ int watch_json_samples(struct watch_json *watch, FILE *to, const struct trace *t
 
 static const char *class_text(const struct region_traits *traits)
 {
-	static const char *const sources[] = {
-		[CALLS_MPI] = "mpi", [CALLS_USER] = "region", [CALLS_OPENMP] = "openmp"};
-
 	switch (traits->type) {
 	case REGION_MARKER:
 		return "mark";
 	case REGION_VALUE:
 		return "value";
 	default:
-		return sources[traits->source];
+		return call_sources[traits->source].calls;
 	}
 }
 
