@@ -1,7 +1,7 @@
 /*
  * The instrumented calls of a trace. Calls of one thread and one level come in the order in which
  * they were left: an inner call before the call around it. Calls of different threads come in the
- * order in which the recorder took them.
+ * order in which the recorder took them; call_order.h has them by time.
  */
 #ifndef TRACE_TRACE_CALLS_H
 #define TRACE_TRACE_CALLS_H

@@ -15,6 +15,7 @@ for mpi in $mpis; do
 		check $mpi <<'E'
 import json, sys
 calls = [c for c in map(json.loads, open('dump')) if 'call' in c]
+assert calls == sorted(calls, key=lambda c: c['end_ns'])
 total = 0
 for rank in range(3):
     mine = sorted((c for c in calls if c['rank'] == rank), key=lambda c: c['end_ns'])

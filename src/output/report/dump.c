@@ -6,6 +6,7 @@
 
 #include "base/access_class.h"
 #include "base/frame.h"
+#include "trace/call_order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -274,19 +275,19 @@ static void put_call_json(struct dump *dump, const struct trace_call *call)
 	dump_call_json(dump->to, dump->trace, call);
 }
 
-/* A window has samples and no calls. */
-static int next_call(const struct dump *dump, struct call_walk *calls, struct trace_call *call)
+/* calls NULL: a window has samples and no calls. */
+static int next_call(struct call_order *calls, struct trace_call *call)
 {
-	return trace_chosen_window(dump->trace) ? 0 : call_walk_next(calls, call);
+	return calls ? call_order_next(calls, call) : 0;
 }
 
 /* Samples and calls by turns, a call when it was left. */
-static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_walk *calls,
+static int dump_merged(struct dump *dump, struct trace_walk *samples, struct call_order *calls,
                        put_sample *put, put_call *tell)
 {
 	struct trace_sample sample;
 	struct trace_call call;
-	int got = trace_walk_next(samples, &sample), got_call = next_call(dump, calls, &call);
+	int got = trace_walk_next(samples, &sample), got_call = next_call(calls, &call);
 
 	while (!ferror(dump->to) && !dump->err && got >= 0 && got_call >= 0 && (got || got_call)) {
 		if (got && (!got_call || sample.time <= call.call.leave)) {
@@ -296,7 +297,7 @@ static int dump_merged(struct dump *dump, struct trace_walk *samples, struct cal
 			got = trace_walk_next(samples, &sample);
 		} else {
 			tell(dump, &call);
-			got_call = next_call(dump, calls, &call);
+			got_call = next_call(calls, &call);
 		}
 	}
 	return got < 0 ? got : got_call < 0 ? got_call : dump->err;
@@ -307,16 +308,20 @@ static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_ca
 	const struct trace_window *window = trace_chosen_window(trace);
 	struct trace_walk *samples = trace_walk_new(
 		trace, window ? trace_window_event(trace, window) : TRACE_ALL_EVENTS);
-	struct call_walk *calls = samples ? call_walk_new(trace) : NULL;
-	int err = calls ? 0 : -errno;
+	struct call_order *calls = NULL;
+	int err = samples ? 0 : -errno;
 	struct dump dump;
 
+	if (!err && !window) {
+		calls = call_order_new(trace, CALL_ORDER_CALLS);
+		err = calls ? 0 : -errno;
+	}
 	if (dump_init(&dump, to, trace) && !err)
 		err = -ENOMEM;
 	if (!err)
 		err = dump_merged(&dump, samples, calls, put, tell);
 	trace_walk_free(samples);
-	call_walk_free(calls);
+	call_order_free(calls);
 	dump_fini(&dump);
 	return err;
 }

@@ -1,6 +1,7 @@
 /* Calls and what they refer to, in a trace and in what a killed recorder leaves. */
 #include "trace_world.h"
 
+#include "trace/call_order.h"
 #include "trace/call_stream.h"
 #include "output/convert/convert.h"
 #include "trace/merge/merge.h"
@@ -70,6 +71,60 @@ static void test_calls_that_end_at_once(void **state)
 		assert_int_equal(call.call.enter, calls[i].enter);
 	}
 	call_walk_free(walk);
+	trace_close(trace);
+	world_close(&job.w);
+}
+
+/* Returns how many calls of those that were put came after one that was left later. */
+static unsigned count_late(const struct trace *trace, uint32_t room, unsigned nr)
+{
+	struct call_order *order = call_order_new(trace, room);
+	struct trace_call call;
+	uint64_t newest = 0;
+	unsigned nr_late = 0;
+
+	assert_non_null(order);
+	for (; nr; nr--) {
+		assert_int_equal(call_order_next(order, &call), 1);
+		assert_int_equal(call.call.nr_parts, call.call.leave % 3);
+		for (uint32_t i = 0; i < call.call.nr_parts; i++)
+			assert_int_equal(call.call.parts[i].bytes, call.call.leave + i);
+		nr_late += call.call.leave < newest;
+		newest = call.call.leave > newest ? call.call.leave : newest;
+	}
+	assert_int_equal(call_order_next(order, &call), 0);
+	call_order_free(order);
+	return nr_late;
+}
+
+/* The recorder takes a hundred calls of a thread, then as many of the next. */
+static void calls_of_threads_come_by_time(void **state)
+{
+	enum { ROUNDS = 20, RUN = 100 };
+	uint64_t time[NR_THREADS] = {0};
+	struct call_part parts[2];
+	struct trace *trace;
+	struct job job;
+
+	(void)state;
+	job_open(&job);
+	for (unsigned n = 0; n < ROUNDS * NR_THREADS * RUN; n++) {
+		uint32_t thread = n / RUN % NR_THREADS;
+		uint64_t leave = 5000 + (time[thread] += 1 + rnd(&job.w, 40));
+
+		for (unsigned i = 0; i < 2; i++)
+			parts[i] = (struct call_part){.type = CALL_PUT, .bytes = leave + i};
+		assert_true(hmb_put_call(job.w.hmb, CALLS, n % 3,
+		                         &(struct call){.enter = leave - 1,
+		                                        .leave = leave,
+		                                        .thread = thread,
+		                                        .nr_parts = (uint32_t)(leave % 3),
+		                                        .parts = parts}));
+	}
+	trace = world_written(&job.w);
+	assert_int_equal(count_late(trace, CALL_ORDER_CALLS, ROUNDS * NR_THREADS * RUN), 0);
+	/* Without room they come as in a walk, and none is lost. */
+	assert_true(count_late(trace, 1, ROUNDS * NR_THREADS * RUN) > ROUNDS);
 	trace_close(trace);
 	world_close(&job.w);
 }
@@ -768,6 +823,7 @@ int main(void)
 		cmocka_unit_test(test_trace),
 		cmocka_unit_test(test_recover),
 		cmocka_unit_test(test_calls_that_end_at_once),
+		cmocka_unit_test(calls_of_threads_come_by_time),
 		cmocka_unit_test(test_torn_bins),
 		cmocka_unit_test(test_bad_comms),
 		cmocka_unit_test(test_stream),
