@@ -184,12 +184,12 @@ bool watched_name(struct watched *watched, const struct profile *profile, bool p
 {
 	watched_add_names(watched, profile);
 	return patient ? is_due(watched, matters(profile)) && look_up(watched)
-	               : watched_look_up(watched, false);
+	               : watched_look_up(watched, NAMING_NOW);
 }
 
-bool watched_look_up(struct watched *watched, bool patient)
+bool watched_look_up(struct watched *watched, enum naming_time when)
 {
-	if (patient)
-		return is_due(watched, true) && look_up(watched);
+	if (when == NAMING_SELDOM)
+		return is_due(watched, false) && look_up(watched);
 	return watched->live && live_naming_is_due(watched->naming) && look_up(watched);
 }

@@ -7,6 +7,9 @@
 
 struct profile;
 
+/* When names are looked up: for a small part of what is shown, in a thousandth of the time. */
+enum naming_time { NAMING_NOW, NAMING_SELDOM };
+
 struct watched {
 	char *path;
 	char *image_file;        /* of the recorder; NULL: a file */
@@ -43,6 +46,6 @@ void watched_add_names(struct watched *watched, const struct profile *profile);
 
 /* The same for single functions: adds one, and looks up all that were added. */
 void watched_add_nameless(struct watched *watched, uint64_t frame);
-bool watched_look_up(struct watched *watched, bool patient);
+bool watched_look_up(struct watched *watched, enum naming_time when);
 
 #endif

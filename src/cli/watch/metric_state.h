@@ -57,7 +57,9 @@ struct metrics {
 	bool has[NR_METRICS];
 	double weights[HMB_MAX_KINDS];
 	double shares[METRICS_MAX_SHARES];
-	struct map64 frames; /* a bit for each share whose pattern a frame matches */
+	double nameless;     /* weight in functions that have no name yet */
+	double matters;      /* share of them from which on a condition may depend on their names */
+	struct map64 frames; /* a bit for each share whose pattern a frame matches, or NAMELESS */
 	const struct trace *trace;
 	struct watched *watched;
 	uint64_t from, to;

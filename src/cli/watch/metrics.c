@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAMELESS     (1U << METRICS_MAX_SHARES) /* a frame that has no name yet */
+#define MOST_MATTERS 0.01 /* a smaller share without names is looked up later */
+
 /* --- values ----------------------------------------------------------------------------------- */
 
 void metric_add(struct metric_term *term, double value, bool forget)
@@ -74,8 +77,11 @@ static int add_term(struct metrics *metrics, const struct condition_term *term)
 		if (!to->median)
 			return -ENOMEM;
 	}
-	if (term->metric == METRIC_SHARE)
+	if (term->metric == METRIC_SHARE) {
 		to->share = metrics->nr_shares++;
+		if (term->bound_type == BOUND_NUMBER && term->bound / 2 < metrics->matters)
+			metrics->matters = term->bound / 2;
+	}
 	return metrics->nr_shares > METRICS_MAX_SHARES ? -E2BIG : 0;
 }
 
@@ -99,6 +105,7 @@ struct metrics *metrics_new(const struct condition *conditions, unsigned nr)
 
 	if (!metrics)
 		return NULL;
+	metrics->matters = MOST_MATTERS;
 	metrics->terms = calloc(nr_terms + 1, sizeof(*metrics->terms));
 	metrics->readings = calloc(nr_terms + 1, sizeof(*metrics->readings));
 	metrics->first = calloc(nr + 1, sizeof(*metrics->first));
@@ -189,8 +196,10 @@ static uint32_t bits_of(struct metrics *metrics, uint64_t frame)
 	if (bits != UINT32_MAX)
 		return bits;
 	bits = find_bits(metrics, frame);
-	if (frame_module(frame) && trace_find_symbol(metrics->trace, frame) == UINT32_MAX)
+	if (frame_module(frame) && trace_find_symbol(metrics->trace, frame) == UINT32_MAX) {
 		watched_add_nameless(metrics->watched, frame);
+		bits |= NAMELESS;
+	}
 	map64_add(&metrics->frames, frame, bits);
 	return bits;
 }
@@ -207,6 +216,9 @@ static int add_sample(void *arg, const struct trace_sample *sample)
 	if (sample->event || !metrics->nr_shares)
 		return 0;
 	bits = bits_of(metrics, sample->leaf);
+	if (bits & NAMELESS)
+		metrics->nameless += (double)sample->weight;
+	bits &= ~NAMELESS;
 	for (unsigned i = 0; bits; i++, bits >>= 1)
 		if (bits & 1)
 			metrics->shares[i] += (double)sample->weight;
@@ -282,26 +294,44 @@ static int walk_window(struct metrics *metrics)
 {
 	memset(metrics->weights, 0, sizeof(metrics->weights));
 	memset(metrics->shares, 0, sizeof(metrics->shares));
+	metrics->nameless = 0;
 	watched_choose(metrics->watched, metrics->from, UINT64_MAX);
 	return trace_each_sample(trace_walk_unordered(metrics->trace, TRACE_ALL_EVENTS), add_sample,
 	                         metrics);
 }
 
+/*
+ * A share may depend on the names of much of the window, which are therefore looked up at once. A
+ * look-up takes far longer than a look, and the next look waits longer after it.
+ */
+static bool look_up(struct metrics *metrics)
+{
+	const bool much = metrics->nameless > metrics->matters * metrics->weights[0];
+
+	return watched_look_up(metrics->watched, much ? NAMING_NOW : NAMING_SELDOM);
+}
+
 /* Names are looked up together, and what they match is found out anew. */
-static int read_samples(struct metrics *metrics)
+static int walk_named(struct metrics *metrics)
+{
+	int err = walk_window(metrics);
+
+	if (err || !look_up(metrics))
+		return err;
+	map64_fini(&metrics->frames);
+	metrics->frames = (struct map64){0};
+	return walk_window(metrics);
+}
+
+static int read_samples(struct metrics *metrics, bool whole)
 {
 	int err;
 
 	if (!metrics->has[METRIC_RATE] && !metrics->has[METRIC_SHARE] &&
 	    !metrics->has[METRIC_RATIO] && !metrics->has[METRIC_CPU])
 		return 0;
-	err = walk_window(metrics);
-	if (!err && watched_look_up(metrics->watched, true)) {
-		map64_fini(&metrics->frames);
-		metrics->frames = (struct map64){0};
-		err = walk_window(metrics);
-	}
-	for (unsigned i = 0; i < metrics->nr_terms && !err; i++)
+	err = walk_named(metrics);
+	for (unsigned i = 0; i < metrics->nr_terms && !err && whole; i++)
 		read_term(metrics, &metrics->terms[i]);
 	return err;
 }
@@ -321,27 +351,25 @@ static void begin_readings(struct metrics *metrics)
 	}
 }
 
-/* The first second is not whole. */
-static bool has_window(struct metrics *metrics)
+/* Returns whether the window is whole: in the first second its functions only get their names. */
+static bool find_window(struct metrics *metrics)
 {
 	const struct trace_run *run = trace_run(metrics->trace);
+	const bool whole = run->end >= run->start + METRIC_WINDOW_NS + METRIC_DELAY_NS;
 
-	if (run->end < run->start + METRIC_WINDOW_NS + METRIC_DELAY_NS)
-		return false;
-	metrics->to = run->end - METRIC_DELAY_NS;
-	metrics->from = metrics->to - METRIC_WINDOW_NS;
-	return true;
+	metrics->to = run->end - (whole ? METRIC_DELAY_NS : 0);
+	metrics->from = whole ? metrics->to - METRIC_WINDOW_NS : run->start;
+	return whole;
 }
 
 int metrics_read(struct metrics *metrics, struct watched *watched)
 {
-	int err = 0;
+	int err;
 
 	metrics->watched = watched;
 	metrics->trace = watched_trace(watched);
 	begin_readings(metrics);
-	if (has_window(metrics))
-		err = read_samples(metrics);
+	err = read_samples(metrics, find_window(metrics));
 	if (!err &&
 	    (metrics->has[METRIC_MPI] || metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
 		err = metric_calls_read(metrics);

@@ -10,7 +10,7 @@
 #include "cli/watch/condition.h"
 #include "cli/watch/trigger.h"
 
-#define METRICS_MAX_SHARES 31
+#define METRICS_MAX_SHARES 30
 
 struct metrics;
 struct watched;
