@@ -142,6 +142,8 @@ E
 "$ADAPTRACE" record -q -F 100 -g none --mpi $few -o marks.atr -- ./marks >/dev/null 2>job.err ||
 	fail "marks: $(cat job.err)"
 count_marks marks.atr
+"$ADAPTRACE" report --mpi --sort site marks.atr >out 2>said && fail "places of marks: $(cat out)"
+one_complaint said "'marks.atr' has no place that made a call" || fail "said: $(cat said)"
 # shellcheck disable=SC2086
 "$ADAPTRACE" record -q -F 100 -g none --mpi $few -o killed.atr -- ./marks wait >marks.out 2>job.err &
 recorder=$!

@@ -139,25 +139,37 @@ static const char *symbol_of(const struct call_sites *sites, const struct call_s
 	                                : frame_name_symbol(&sites->names, row->name, text);
 }
 
-/* "exchange  app.c:12", and without a line "exchange  app+0x1234" */
+/* "app.c:12", and without a line "app+0x1234"; empty if that is the symbol, too */
+static void place_text(const struct call_sites *sites, const struct call_site_row *row,
+                       const char *symbol, char text[FRAME_TEXT_SIZE])
+{
+	const struct frame_name *name = name_of(sites, row);
+
+	*text = '\0';
+	if (name->line)
+		snprintf(text, FRAME_TEXT_SIZE, "%s:%u",
+		         text_file_name(trace_string(sites->trace, name->file)), name->line);
+	else if (row->name != SITE_OTHERS && frame_module(row->frame))
+		snprintf(text, FRAME_TEXT_SIZE, "%s+0x%" PRIx64,
+		         frame_module_text(sites->trace, row->frame),
+		         frame_address(sites->trace, row->frame));
+	if (!strcmp(text, symbol))
+		*text = '\0';
+}
+
+/* "exchange  app.c:12" */
 static void put_place(struct table *table, const struct call_sites *sites,
                       const struct call_site_row *row, const struct report_options *options)
 {
-	const struct frame_name *name = name_of(sites, row);
-	const char *file = trace_string(sites->trace, name->file);
-	char text[FRAME_TEXT_SIZE], place[FRAME_TEXT_SIZE] = "";
+	char text[FRAME_TEXT_SIZE], place[FRAME_TEXT_SIZE];
+	const char *symbol = symbol_of(sites, row, text);
 	unsigned room = room_behind(options, table_width(table));
 
-	if (name->line)
-		snprintf(place, sizeof(place), "%s:%u", text_file_name(file), name->line);
-	else if (name->symbol)
-		snprintf(place, sizeof(place), "%s+0x%" PRIx64,
-		         frame_module_text(sites->trace, row->frame),
-		         frame_address(sites->trace, row->frame));
+	place_text(sites, row, symbol, place);
 	if (room)
 		room = room > strlen(place) + MIN_COLUMN ? room - (unsigned)strlen(place) - 2
 		                                         : MIN_COLUMN;
-	report_cell_put(table->to, PROFILE_BY_SYMBOL, symbol_of(sites, row, text), room);
+	report_cell_put(table->to, PROFILE_BY_SYMBOL, symbol, room);
 	if (*place) {
 		fputs("  ", table->to);
 		text_put(table->to, place, 0);

@@ -30,9 +30,8 @@ static void choose_code(struct view_query *query)
 static const struct view mpi_by_site = {
 	.text = report_sites_text,
 	.json = report_sites_json,
-	.nothing = "does not tell from where calls were made; adaptrace record --mpi records them "
-		   "with "
-		   "their places",
+	.nothing = "has no place that made a call of MPI; adaptrace record --mpi records "
+		   "them with the calls",
 };
 
 static const struct view views[] = {

@@ -6,6 +6,7 @@
 
 #include "output/report/report.h"
 #include "output/views/call_sites.h"
+#include "output/views/call_times.h"
 
 enum { SEND, STEP, RESIDUAL, NR_REGIONS };
 
@@ -180,6 +181,56 @@ static void parts_add_up_to_the_whole(void **state)
 	world_close(&w);
 }
 
+/* Adds a call of t ns, which was timed for w others or not at all. */
+static void count(struct call_time *time, double t, double w)
+{
+	time->calls++;
+	time->untimed += 1 - (int64_t)w;
+	time->time += (uint64_t)(w * t);
+	time->extra += w * (w - 1);
+	time->extra_time += w * (w - 1) * t;
+	time->extra_squares += w * (w - 1) * t * t;
+}
+
+/*
+ * One call of each block of 16 is timed. Every fifth is made at a place where calls last longer.
+ * Returns whether the error has the place's true time.
+ */
+static bool error_covers(uint64_t *seed)
+{
+	struct call_time whole = {0}, part = {0};
+	double truth = 0;
+
+	for (unsigned block = 0; block < 400; block++) {
+		uint64_t timed = random_below(seed, 16);
+
+		for (unsigned i = 0; i < 16; i++) {
+			bool here = random_below(seed, 5) == 0;
+			double t = (double)((here ? 300 : 40) + random_below(seed, 100));
+			double w = i == timed ? 16 : 0;
+
+			truth += here ? t : 0;
+			count(&whole, t, w);
+			if (here)
+				count(&part, t, w);
+		}
+	}
+	return fabs((double)call_part_time(&whole, &part) - truth) <=
+	       CALL_ERROR_DEVIATIONS * sqrt(call_part_variance(&whole, &part));
+}
+
+static void errors_of_places_cover_the_truth(void **state)
+{
+	uint64_t seed = 3;
+	unsigned nr = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 400; i++)
+		nr += error_covers(&seed);
+	print_message("%u of 400\n", nr);
+	assert_in_range(nr, 370, 400);
+}
+
 static void without_places_there_is_no_data(void **state)
 {
 	struct trace *trace;
@@ -202,6 +253,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_have_rows),
 		cmocka_unit_test(parts_add_up_to_the_whole),
+		cmocka_unit_test(errors_of_places_cover_the_truth),
 		cmocka_unit_test(without_places_there_is_no_data),
 	};
 
