@@ -187,6 +187,8 @@ static int report_done(const struct report_command *command, int err)
 		    command->rows.report.query.function);
 	else if (err == -ENODATA && command->view->nothing)
 		say("'%s' %s", command->path, command->view->nothing);
+	else if (err == -ENOMSG && command->view->no_samples)
+		say("'%s' %s", command->path, command->view->no_samples);
 	else
 		return open_trace_status(command->path, err);
 	return 1;

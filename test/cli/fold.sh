@@ -63,7 +63,7 @@ E
 
 "$ADAPTRACE" report --fold=1 adaptrace.atr >one.txt || fail "--fold=1 ended with $?"
 "$ADAPTRACE" report --fold=99 adaptrace.atr 2>err && fail "loop 99 was folded"
-one_complaint err "'adaptrace.atr' has no such loop" || fail "$(cat err)"
+one_complaint err "'adaptrace.atr' has no such loop;" || fail "$(cat err)"
 "$ADAPTRACE" report --fold=x adaptrace.atr 2>err
 [ $? = 2 ] || fail "--fold=x: $(cat err)"
 "$ADAPTRACE" report --svg adaptrace.atr 2>err

@@ -54,6 +54,18 @@ for rank in 0, 1:
     assert all(close(n, 70) for calls, n in found), found
 E
 
+# A sample makes a short iteration longer, which is folded all the same.
+options='-m 16M --events-wait 10000 --max-overhead 0 -F 2000'
+recorded_job $mpi 2 ./iterate.$mpi wavefront 6000
+"$ADAPTRACE" report --fold --json job.atr >fold.json || fail "fold ended with $?"
+check <<'E'
+import json
+fold = json.load(open('fold.json'))
+most = fold['iterations'] * fold['median_ns'] / 1e9 * 2000
+print(fold['samples'], 'samples in', fold['iterations'], 'of', fold['iterations_seen'], 'iterations; due:', most)
+assert most < 20 or fold['samples'] > most / 4
+E
+
 recorded_job $mpi 4 ./iterate.$mpi adi 40
 steps_of adi
 check <<'E'

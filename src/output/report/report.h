@@ -61,8 +61,8 @@ int report_openmp_text(FILE *to, const struct trace *trace, const char *name,
 int report_openmp_json(FILE *to, const struct trace *trace, const struct view_query *query);
 
 /*
- * Print the inside of a loop's iterations; -ENODATA: there is no such loop, or no sample in it. The
- * picture is an SVG document.
+ * Print the inside of a loop's iterations; -ENODATA: there is no such loop; -ENOMSG: no
+ * sample in those that are folded. The picture is an SVG document.
  */
 int report_fold_text(FILE *to, const struct trace *trace, const char *name,
                      const struct report_options *options);

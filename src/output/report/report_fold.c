@@ -132,7 +132,12 @@ static double widest_band(const struct fold *fold)
 static void put_head(FILE *to, const struct fold *fold, const char *name,
                      const struct report_options *options)
 {
-	struct event_amount amount = {.trace = fold->trace, .selection = fold->selection};
+	struct event_amount amount = {
+		.trace = fold->trace,
+		.event = fold->event,
+		.selection = fold->selection,
+		.samples = fold->selected,
+	};
 	struct warning_text warning = {to, options, NULL};
 	char median[TEXT_SIZE];
 
@@ -143,8 +148,8 @@ static void put_head(FILE *to, const struct fold *fold, const char *name,
 	if (!fold_is_even(fold))
 		report_warning_text(
 			&warning,
-			"samples are not spread evenly over the iteration: its steps keep "
-			"time with the sampling period, and shares may be wrong");
+			"samples are not spread evenly over the iteration, and shares may be "
+			"wrong: its steps may keep time with the sampling period");
 	if (fold->folded < fold->seen / 2)
 		report_warning_text(
 			&warning,

@@ -153,8 +153,7 @@ static int put_title(FILE *to, const struct fold *fold)
 	        "</text>\n<text x=\"12\" y=\"44\">one iteration of loop %" PRIu32 ", %s; %" PRIu64
 	        " of %" PRIu64 " iterations, %" PRIu64 " samples; bands hold 95 %%%s</text>\n",
 	        fold->phase, median, fold->folded, fold->seen, fold->samples,
-	        fold_is_even(fold) ? ""
-	                           : "; steps keep time with the samples: shares may be wrong");
+	        fold_is_even(fold) ? "" : "; samples are not spread evenly: shares may be wrong");
 	return err;
 }
 

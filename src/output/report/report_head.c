@@ -238,19 +238,39 @@ void report_head_event(FILE *to, const struct event_amount *amount)
 	put_rate(to, event);
 }
 
-int report_head_part(FILE *to, const struct event_amount *amount)
+/* Returns whether anything is left out, or -ENOMEM; the line is not ended. */
+static int put_selection(FILE *to, const struct trace *trace, const struct selection *selection)
 {
-	uint64_t all = trace_event(amount->trace, amount->event)->stored;
-	char *text = selection_text(amount->trace, amount->selection);
+	char *text = selection_text(trace, selection);
+	int some;
 
 	if (!text)
 		return -ENOMEM;
-	if (*text) {
+	some = *text != 0;
+	if (some) {
 		fputs("shown: ", to);
 		text_put(to, text, 0);
-		fprintf(to, ", %llu of %llu sample%s\n", (unsigned long long)amount->samples,
-		        (unsigned long long)all, plural(all));
 	}
 	free(text);
-	return 0;
+	return some;
+}
+
+int report_head_part(FILE *to, const struct event_amount *amount)
+{
+	uint64_t all = trace_event(amount->trace, amount->event)->stored;
+	int some = put_selection(to, amount->trace, amount->selection);
+
+	if (some > 0)
+		fprintf(to, ", %llu of %llu sample%s\n", (unsigned long long)amount->samples,
+		        (unsigned long long)all, plural(all));
+	return some < 0 ? some : 0;
+}
+
+int report_head_calls_part(FILE *to, const struct trace *trace, const struct selection *selection)
+{
+	int some = put_selection(to, trace, selection);
+
+	if (some > 0)
+		fputc('\n', to);
+	return some < 0 ? some : 0;
 }

@@ -37,5 +37,7 @@ void report_head_event(FILE *to, const struct event_amount *amount);
  * 0 or -ENOMEM.
  */
 int report_head_part(FILE *to, const struct event_amount *amount);
+/* The same without the number of samples, for views of calls. */
+int report_head_calls_part(FILE *to, const struct trace *trace, const struct selection *selection);
 
 #endif

@@ -139,12 +139,10 @@ static void put_completeness(FILE *to, const struct page *page)
 static void put_head(FILE *to, const struct page *page, const char *name,
                      const struct report_options *options)
 {
-	struct event_amount amount = {.trace = page->trace, .selection = options->query.selection};
-
 	if (!has_head(options))
 		return;
 	report_head_run(to, page->trace, name);
-	report_head_part(to, &amount);
+	report_head_calls_part(to, page->trace, options->query.selection);
 	put_completeness(to, page);
 	if (page->of.recorded)
 		fprintf(to,

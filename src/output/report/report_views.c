@@ -97,8 +97,9 @@ static const struct view views[] = {
          .text = report_fold_text,
          .json = report_fold_json,
          .svg = report_fold_svg,
-         .nothing = "has no such loop, or no samples in its iterations; adaptrace report "
-                    "--iterations lists the loops"},
+         .nothing = "has no such loop; adaptrace report --iterations lists the loops",
+         .no_samples = "has no sample that is shown in an iteration of this loop that takes about "
+                       "as long as most; record for longer, or with a higher -F"},
 	{.option = "openmp",
          .what = "parallel regions of OpenMP: time, idle time, waits and imbalance",
          .alone = true,

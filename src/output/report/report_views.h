@@ -29,6 +29,7 @@ struct view {
 	int (*svg)(FILE *to, const struct trace *trace, const struct view_query *query);
 	const char
 		*nothing; /* what is wrong where these return -ENODATA, behind the trace's name */
+	const char *no_samples;     /* likewise where they return -ENOMSG; NULL: they do not */
 	const struct view *by_site; /* that --sort site makes of it; NULL: nothing */
 };
 

@@ -13,6 +13,9 @@
 #define KS_1_PERCENT  1.63 /* of the largest difference of distributions × √samples */
 #define MOST_SPANNED  64   /* iterations between two samples that tell something of counters */
 #define CLOCK_ERROR   0.1  /* of a stream that ran without interruption */
+#define MOST_DELAY    4    /* × the time of a sample: caches are cold, and other ranks wait */
+#define EARLY_DELAY   0.4  /* of a delay passes before the sample's time is read */
+#define LEAST_COUNTED 16   /* iterations of which a median is taken for the delay */
 
 /* --- the phases ---------------------------------------------------------------------------------
  */
@@ -86,7 +89,7 @@ static int add_iteration(void *arg, const struct iteration_time *time)
 	if (process->nr && time->begin < process->iterations[process->nr - 1].end)
 		return 0;
 	return ARRAY_ADD(process->iterations, process->nr,
-	                 (struct fold_iteration){time->begin, time->end});
+	                 (struct fold_iteration){.begin = time->begin, .end = time->end});
 }
 
 static int compare_times(const void *a, const void *b)
@@ -96,27 +99,161 @@ static int compare_times(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
+/* Returns the time of an iteration without that of its samples. */
+static uint64_t time_of(const struct fold_process *process, const struct fold_iteration *iteration)
+{
+	uint64_t time = iteration->end - iteration->begin;
+	uint64_t delay = process->delay * iteration->samples; /* < 2^63: see delay_of() */
+
+	return time > delay ? time - delay : 0;
+}
+
+/* Returns the median time of the iterations with at most so many samples, and at least; 0: few. */
+static uint64_t median_time(const struct fold_process *process, uint32_t least, uint32_t most,
+                            size_t enough, uint64_t *times)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < process->nr; i++) {
+		uint32_t samples = process->iterations[i].samples;
+
+		if (samples >= least && samples <= most)
+			times[nr++] = time_of(process, &process->iterations[i]);
+	}
+	if (!nr || nr < enough)
+		return 0;
+	ARRAY_SORT(times, nr, compare_times);
+	return times[nr / 2];
+}
+
+/*
+ * Returns by how much iterations with one sample are longer than those without. Where there are too
+ * few of either it is the time of a sample, as the recorder measured it.
+ */
+static uint64_t delay_of(const struct fold_process *process, const struct trace *trace,
+                         uint64_t *times)
+{
+	uint64_t price = trace_run(trace)->sample_price, most;
+	uint64_t without = median_time(process, 0, 0, LEAST_COUNTED, times);
+	uint64_t with = median_time(process, 1, 1, LEAST_COUNTED, times);
+
+	price = price < UINT32_MAX / MOST_DELAY ? price : 0; /* one s: no sample takes that */
+	most = price * MOST_DELAY;
+	if (!without || !with)
+		return price;
+	if (with <= without)
+		return 0;
+	return with - without < most ? with - without : most;
+}
+
 /* Leaves those that took about as long as most. */
-static int keep_usual(struct fold_process *process)
+static int keep_usual(struct fold_process *process, const struct trace *trace)
 {
 	uint64_t *times = calloc(process->nr + 1, sizeof(*times));
 	size_t nr = 0;
 
 	if (!times)
 		return -ENOMEM;
-	for (size_t i = 0; i < process->nr; i++)
-		times[i] = process->iterations[i].end - process->iterations[i].begin;
-	ARRAY_SORT(times, process->nr, compare_times);
-	process->median = times[process->nr / 2];
+	process->delay = delay_of(process, trace, times);
+	process->median = median_time(process, 0, UINT32_MAX, 0, times);
 	free(times);
 	for (size_t i = 0; i < process->nr; i++) {
-		double time = (double)(process->iterations[i].end - process->iterations[i].begin);
+		double time = (double)time_of(process, &process->iterations[i]);
 
-		if (time <= (double)process->median * NEAR_MEDIAN &&
+		if (time > 0 && time <= (double)process->median * NEAR_MEDIAN &&
 		    time * NEAR_MEDIAN >= (double)process->median)
 			process->iterations[nr++] = process->iterations[i];
 	}
 	process->nr = nr;
+	return 0;
+}
+
+/* --- the place of a sample ----------------------------------------------------------------------
+ */
+
+struct place {
+	struct fold_process *process; /* NULL: in no iteration */
+	size_t iteration;
+	double at; /* in it, from 0 to 1 */
+};
+
+static bool is_of_loop(const struct fold_process *process, const struct trace_sample *sample)
+{
+	return sample->thread == process->phase->thread;
+}
+
+static struct place iteration_of(const struct fold *fold, const struct trace_sample *sample)
+{
+	uint32_t number = map64_get(&fold->by_process, trace_owner(fold->trace, sample->thread));
+	struct fold_process *process;
+	size_t behind;
+
+	if (number >= fold->nr_processes)
+		return (struct place){0};
+	process = &fold->processes[number];
+	behind = ARRAY_PARTITION(process->iterations, process->nr, entry,
+	                         entry->begin <= sample->time);
+	if (!behind || sample->time >= process->iterations[behind - 1].end)
+		return (struct place){0};
+	return (struct place){.process = process, .iteration = behind - 1};
+}
+
+/* Returns how many samples of the loop's thread were before this one in its iteration. */
+static uint32_t samples_before(const struct place *place, const struct trace_sample *sample)
+{
+	struct fold_process *process = place->process;
+	uint32_t before;
+
+	if (process->latest != place->iteration + 1)
+		process->before = 0;
+	process->latest = place->iteration + 1;
+	before = process->before;
+	process->before += is_of_loop(process, sample);
+	return before;
+}
+
+static void begin_walk(struct fold *fold)
+{
+	for (uint32_t i = 0; i < fold->nr_processes; i++)
+		fold->processes[i].latest = 0;
+}
+
+/* Samples of a walk, in its order. */
+static struct place place_of(const struct fold *fold, const struct trace_sample *sample)
+{
+	struct place place = iteration_of(fold, sample);
+	const struct fold_iteration *in;
+	double delay;
+
+	if (!place.process)
+		return place;
+	in = &place.process->iterations[place.iteration];
+	delay = (double)place.process->delay *
+	        (samples_before(&place, sample) + is_of_loop(place.process, sample) * EARLY_DELAY);
+	if (!selection_has(fold->selection, sample))
+		return (struct place){0};
+	place.at =
+		((double)(sample->time - in->begin) - delay) / (double)time_of(place.process, in);
+	place.at = fmin(fmax(place.at, 0), 1);
+	return place;
+}
+
+static unsigned part_of(double at, unsigned nr)
+{
+	unsigned part = (unsigned)(at * nr);
+
+	return part < nr ? part : nr - 1;
+}
+
+/* --- the iterations that are folded -------------------------------------------------------------
+ */
+
+static int count_in_iteration(void *arg, const struct trace_sample *sample)
+{
+	struct place place = iteration_of(arg, sample);
+
+	if (place.process && is_of_loop(place.process, sample))
+		place.process->iterations[place.iteration].samples++;
 	return 0;
 }
 
@@ -129,47 +266,21 @@ static int find_iterations(struct fold *fold, const struct view_query *query)
 
 		err = iterations_walk(&fold->found, fold->trace, query, process->phase,
 		                      add_iteration, process);
-		if (!err)
-			err = keep_usual(process);
 		fold->seen += process->phase->durations.nr;
-		fold->folded += process->nr;
 	}
 	return err;
 }
 
-/* --- the place of a sample ----------------------------------------------------------------------
- */
-
-struct place {
-	const struct fold_process *process; /* NULL: in no iteration */
-	size_t iteration;
-	double at; /* in it, from 0 to 1 */
-};
-
-static struct place place_of(const struct fold *fold, const struct trace_sample *sample)
+static int choose_iterations(struct fold *fold)
 {
-	uint32_t number = map64_get(&fold->by_process, trace_owner(fold->trace, sample->thread));
-	const struct fold_process *process;
-	const struct fold_iteration *in;
-	size_t behind;
+	int err = trace_each_sample(trace_walk_unordered(fold->trace, fold->event),
+	                            count_in_iteration, fold);
 
-	if (number >= fold->nr_processes || !selection_has(fold->selection, sample))
-		return (struct place){0};
-	process = &fold->processes[number];
-	behind = ARRAY_PARTITION(process->iterations, process->nr, entry,
-	                         entry->begin <= sample->time);
-	if (!behind || sample->time >= process->iterations[behind - 1].end)
-		return (struct place){0};
-	in = &process->iterations[behind - 1];
-	return (struct place){process, behind - 1,
-	                      (double)(sample->time - in->begin) / (double)(in->end - in->begin)};
-}
-
-static unsigned part_of(double at, unsigned nr)
-{
-	unsigned part = (unsigned)(at * nr);
-
-	return part < nr ? part : nr - 1;
+	for (uint32_t i = 0; i < fold->nr_processes && !err; i++) {
+		err = keep_usual(&fold->processes[i], fold->trace);
+		fold->folded += fold->processes[i].nr;
+	}
+	return err;
 }
 
 /* --- counting -----------------------------------------------------------------------------------
@@ -188,6 +299,7 @@ static int count_sample(void *arg, const struct trace_sample *sample)
 	struct fold *fold = counting->fold;
 	struct place place = place_of(fold, sample);
 
+	fold->selected += selection_has(fold->selection, sample);
 	if (!place.process)
 		return 0;
 	fold->samples++;
@@ -205,12 +317,13 @@ static int count_samples(struct fold *fold, unsigned *nr_counters)
 	int err;
 
 	ticks_init(&counting.ticks, fold->trace, fold->event);
+	begin_walk(fold);
 	err = trace_each_sample(trace_walk_new(fold->trace, fold->event), count_sample, &counting);
 	tick_sizes_end(&counting.sizes);
 	if (err)
 		return err;
 	if (!fold->samples)
-		return -ENODATA;
+		return -ENOMSG;
 	fold->nr_bins = (unsigned)fmin((double)fold->samples / LEAST_SAMPLES, FOLD_MOST_BINS);
 	fold->nr_bins = fold->nr_bins ? fold->nr_bins : 1;
 	fold->samples_in_tick = fmax(counting.sizes.squares / (double)fold->samples, 1);
@@ -236,11 +349,10 @@ struct filling {
 	bool by_cpu, by_time; /* streams; the event counts ns */
 };
 
-/* Adds the time between two places of one iteration to the bins, in s. */
-static void cover(const struct fold *fold, double *covered, const struct fold_iteration *iteration,
-                  double from, double to)
+/* Adds the time between two places of one iteration, of `time` ns, to the bins, in s. */
+static void cover(const struct fold *fold, double *covered, uint64_t time, double from, double to)
 {
-	double bin_time = (double)(iteration->end - iteration->begin) / fold->nr_bins * 1e-9;
+	double bin_time = (double)time / fold->nr_bins * 1e-9;
 
 	for (unsigned bin = part_of(from, fold->nr_bins); bin < fold->nr_bins; bin++) {
 		double low = fmax(from * fold->nr_bins, bin),
@@ -263,8 +375,8 @@ static bool cover_way(const struct fold *fold, double *covered, const struct lat
 	for (size_t i = from->iteration; i <= to->iteration; i++) {
 		if (i > from->iteration && iterations[i].begin != iterations[i - 1].end)
 			return false;
-		cover(fold, covered, &iterations[i], i == from->iteration ? from->at : 0,
-		      i == to->iteration ? to->at : 1);
+		cover(fold, covered, time_of(to->process, &iterations[i]),
+		      i == from->iteration ? from->at : 0, i == to->iteration ? to->at : 1);
 	}
 	return true;
 }
@@ -372,6 +484,7 @@ static int fill_bins(struct fold *fold)
 
 	filling.nr_streams = filling.by_cpu ? trace_nr_cpus(trace) : trace_nr(trace, TRACE_THREADS);
 	filling.latest = calloc(filling.nr_streams + 1UL, sizeof(*filling.latest));
+	begin_walk(fold);
 	err = filling.latest
 	              ? trace_each_sample(trace_walk_new(trace, fold->event), add_sample, &filling)
 	              : -ENOMEM;
@@ -399,6 +512,8 @@ int fold_init(struct fold *fold, const struct trace *trace, const struct view_qu
 		err = choose_phases(fold, query);
 	if (!err)
 		err = find_iterations(fold, query);
+	if (!err)
+		err = choose_iterations(fold);
 	if (!err)
 		err = paths_init(&fold->paths, trace,
 		                 query->no_inline ? PATHS_BY_OUTERMOST : PATHS_BY_FUNCTION);

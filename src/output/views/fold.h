@@ -9,6 +9,8 @@
  *
  * Only iterations of the loop's most frequent pattern are folded, and of these the ones within a
  * tenth of the median duration: in one that was interrupted the same code is at another position.
+ * A sample delays its iteration. Durations and positions are without this delay: short iterations
+ * with samples would else be left out, because they have samples.
  */
 #ifndef OUTPUT_VIEWS_FOLD_H
 #define OUTPUT_VIEWS_FOLD_H
@@ -21,6 +23,7 @@
 
 struct fold_iteration {
 	uint64_t begin, end; /* ns of the trace's clock; sorted, and they do not overlap */
+	uint32_t samples;    /* of the loop's thread */
 };
 
 /* The iterations of a process. */
@@ -29,7 +32,10 @@ struct fold_process {
 	const struct iteration_phase *phase;
 	struct fold_iteration *iterations; /* those that are folded */
 	size_t nr;
-	uint64_t median; /* ns; of those of the main pattern */
+	uint64_t median; /* ns; of those of the main pattern, without the time of samples */
+	uint64_t delay;  /* ns that a sample adds to an iteration of the loop's thread */
+	size_t latest;   /* iteration of a walk over samples, from 1; 0: none */
+	uint32_t before; /* samples of the loop's thread so far in it */
 };
 
 struct fold_function {
@@ -50,7 +56,8 @@ struct fold {
 	struct map64 by_process;
 	uint64_t seen, folded; /* iterations */
 
-	uint64_t samples; /* in the folded iterations */
+	uint64_t selected; /* samples, in the folded iterations or not */
+	uint64_t samples;  /* in the folded iterations */
 	unsigned nr_bins;
 	uint64_t in_bins[FOLD_MOST_BINS], in_cells[FOLD_CELLS];
 	double samples_in_tick; /* that may depend on each other, and count as one */
@@ -66,8 +73,8 @@ struct fold {
 /*
  * Folds one phase: the one that report --iterations numbers query->phase, or if that is 0 the
  * program's steps that took the most time, with those of the other ranks. Returns 0, -ENODATA where
- * there is no such phase or no sample in it, -ENOMEM or -EBADMSG. fold_fini() may be called in
- * either case.
+ * there is no such phase, -ENOMSG where no sample is in an iteration that is folded, -ENOMEM or
+ * -EBADMSG. fold_fini() may be called in either case.
  */
 int fold_init(struct fold *fold, const struct trace *trace, const struct view_query *query);
 void fold_fini(struct fold *fold);
@@ -80,7 +87,7 @@ void fold_shares(const struct fold *fold, const struct fold_function *function,
                  struct fold_band *shares);
 /*
  * Whether samples are spread evenly over the iteration (Kolmogorov and Smirnov, 1 %). They are not
- * where the program's steps keep time with the sampling period.
+ * where the program's steps keep time with the sampling period, for example.
  */
 bool fold_is_even(const struct fold *fold);
 
