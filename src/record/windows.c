@@ -3,6 +3,7 @@
 #include "record/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -216,9 +217,26 @@ static struct refusal check_windows(const struct session *s)
 	return NOT_REFUSED;
 }
 
+/* Says which rate a window has, and why it is lower than the one that was asked for. */
+static struct refusal note_rate(const struct session *s, unsigned shift, double hz)
+{
+	static char note[CONTROL_ERROR_MAX + 1];
+	const uint64_t period = sampler_base_period(s->sampler, EVENT, 0) << shift;
+	const double given = 1e9 / (double)period;
+
+	if (s->config->events[EVENT].unit != EVENT_NS)
+		snprintf(note, sizeof(note), "the window has one sample every %llu",
+		         (unsigned long long)period);
+	else
+		snprintf(note, sizeof(note), "the window has %.0f Hz%s", given,
+		         given < hz ? ": the recording began with no more" : "");
+	return (struct refusal){.note = note};
+}
+
 struct refusal windows_begin(struct session *s, uint64_t ns, double hz)
 {
 	const struct refusal refusal = check_windows(s);
+	unsigned shift;
 	int i;
 
 	if (refusal.why)
@@ -232,8 +250,9 @@ struct refusal windows_begin(struct session *s, uint64_t ns, double hz)
 	i = take_window(s);
 	if (i < 0 || i == WINDOWS_MAX)
 		return REFUSED(ENOSPC, "there is no room for a window beside the other events");
-	open_window(s, &s->windows.windows[i], ns, choose_shift(s, hz));
-	return NOT_REFUSED;
+	shift = choose_shift(s, hz);
+	open_window(s, &s->windows.windows[i], ns, shift);
+	return note_rate(s, shift, hz);
 }
 
 /* --- the lease -------------------------------------------------------------------------------- */
