@@ -32,7 +32,7 @@ for way in "" --inherit; do
 	goes_on
 	ctl x.atr mark 'before the pause'
 	ctl x.atr pause
-	"$ADAPTRACE" ctl x.atr status | grep -q ': paused by' || fail "not paused $way"
+	"$ADAPTRACE" ctl x.atr status | grep -q ': paused$' || fail "not paused $way"
 	stands_still || fail "the program runs on $way"
 	if [ -n "$(find /sys/fs/cgroup -maxdepth 3 -path "*/adaptrace-$recorder/cgroup.freeze" 2>/dev/null)" ]; then
 		! grep -q '^State:.T' "/proc/$(target_of $recorder)/status" || fail "stopped by a signal, not frozen"
@@ -41,7 +41,7 @@ for way in "" --inherit; do
 	ctl x.atr resume
 	goes_on
 	ctl x.atr pause --for 0.2
-	await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q ': recording by'"
+	await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q ': recording$'"
 	goes_on
 	ctl x.atr pause
 	kill $recorder # the program takes the signal

@@ -21,8 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
-#define MAX_WORDS 4 /* WHOM COMMAND ARGUMENT OPTIONAL */
+#define MAX_WORDS     4 /* WHOM COMMAND ARGUMENT OPTIONAL */
+#define SAVED_POLL_NS 10000000
+#define SAVED_POLLS   3000 /* after so many stop no longer waits for the trace */
 
 enum { OPT_RECORDING = 1000, OPT_FOR, OPT_SAVE, OPT_ANYWAY };
 
@@ -44,15 +47,6 @@ struct ctl_command {
 };
 
 /* --- status ----------------------------------------------------------------------------------- */
-
-static const char *state_name(const struct recording_state *state)
-{
-	if (state->flags & RECORDING_STOPPED)
-		return "stopped";
-	if (state->flags & RECORDING_FROZEN)
-		return "paused";
-	return state->flags & RECORDING_PAUSED ? "recording-paused" : "recording";
-}
 
 static void put_event_json(struct json_writer *json, const struct image_event *event)
 {
@@ -132,7 +126,7 @@ static void put_status_json(const struct image_status *status)
 	struct json_writer json = {.to = stdout};
 
 	json_begin(&json, NULL);
-	json_text(&json, "state", state_name(&status->state));
+	json_text(&json, "state", recording_state_name(&status->state));
 	json_begin(&json, "samples");
 	json_number(&json, "taken", status->taken);
 	json_number(&json, "stored", status->state.stored);
@@ -174,7 +168,7 @@ static void put_status(const struct image_status *status, const struct whom *rec
 	text_bytes(used, status->used);
 	text_bytes(budget, status->budget);
 	text_put(stdout, recorder->trace_path, 0);
-	printf(": %s by process %d\n", state_name(&status->state), (int)recorder->pid);
+	printf(", recorder %d: %s\n", (int)recorder->pid, recording_state_name(&status->state));
 	printf("%llu samples taken, %llu stored, %llu lost; %s of %s used\n",
 	       (unsigned long long)status->taken, (unsigned long long)status->state.stored,
 	       (unsigned long long)status->state.lost, used, budget);
@@ -270,12 +264,30 @@ static int resume(const struct ctl *ctl, const struct whom *recorder)
 	return ask(recorder, &request);
 }
 
+/* Returns whether the recorder has written its trace, or has ended, which removes its image. */
+static bool is_saved(const struct whom *recorder)
+{
+	struct image_status status;
+
+	return image_status_read(recorder->image_file, &status) == -ENOENT ||
+	       status.state.flags & RECORDING_SAVED;
+}
+
 static int stop(const struct ctl *ctl, const struct whom *recorder)
 {
 	const struct control_request request = {.command = CONTROL_STOP};
+	const struct timespec pause = {.tv_nsec = SAVED_POLL_NS};
+	int status = ask(recorder, &request);
 
 	(void)ctl;
-	return ask(recorder, &request);
+	for (unsigned i = 0; !status && !is_saved(recorder); i++) {
+		if (i == SAVED_POLLS) {
+			say("the trace is still being written to '%s'", recorder->trace_path);
+			break;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return status;
 }
 
 /* The samples between the copy and the reset are in neither. */

@@ -48,6 +48,7 @@ enum recording_flags {
 	RECORDING_PAUSED = 1,  /* it takes no samples */
 	RECORDING_FROZEN = 2,  /* the recorder has stopped the target */
 	RECORDING_STOPPED = 4, /* the trace is being written, or has been */
+	RECORDING_SAVED = 8,   /* it has been */
 };
 
 /* The state of a recorder, for adaptrace ctl. */
@@ -56,6 +57,9 @@ struct recording_state {
 	uint32_t flags;        /* enum recording_flags */
 	uint64_t stored, lost; /* samples of all events, as of the last tick */
 };
+
+/* "recording", "paused": the target is, "recording-paused" or "stopped" */
+const char *recording_state_name(const struct recording_state *state);
 
 /*
  * Memory for a run with this budget. trace_path is the file that the trace will be written to: it

@@ -147,3 +147,12 @@ uint32_t tables_windows(const struct tables *tables, struct trace_window to[TABL
 		complete_window(tables_ledger(tables), &to[i]);
 	return nr;
 }
+
+const char *recording_state_name(const struct recording_state *state)
+{
+	if (state->flags & RECORDING_STOPPED)
+		return "stopped";
+	if (state->flags & RECORDING_FROZEN)
+		return "paused";
+	return state->flags & RECORDING_PAUSED ? "recording-paused" : "recording";
+}
