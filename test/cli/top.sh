@@ -20,14 +20,16 @@ terminal new -d -x 80 -y 24 "$ADAPTRACE top x.atr 2>said; echo ended with \$?; s
 background="$background $(terminal display -p '#{pid}')"
 
 expect_picture '% *±.*%  *[0-9.]* %  *six'
-grep -q 'last 1 s *± error *whole run *function' picture || fail "$(cat picture)"
+grep -q 'last [0-9.]* s▾ *± error *whole run *function' picture || fail "$(cat picture)"
 grep -q 'shares 100000 · .* · all (.*Hz) · 0 lost · cpu-clock' picture || fail "$(cat picture)"
 ! grep -q 'module' picture || fail "80 columns are too few for modules: $(cat picture)"
 terminal resize-window -x 120 -y 30
 expect_picture 'six  *shares$'
 grep -q 'last minute  *function  *module' picture || fail "$(cat picture)"
 grep -q 'shares 100000 · .* · recording all (.*Hz) · 0 lost · cpu-clock' picture || fail "$(cat picture)"
-press t
+press s
+expect_picture 'whole run▾'
+press s t
 expect_picture '100.0 %.*shares [0-9]*$'
 press f
 expect_picture ' three '
@@ -40,6 +42,10 @@ expect_picture 'callers of three:'
 press q
 expect_picture 'filter: thr$'
 press Escape
+"$ADAPTRACE" ctl x.atr pause --recording || fail "pause"
+expect_picture ' · recording-paused, all ('
+"$ADAPTRACE" top --once --json x.atr 2>/dev/null | grep -q '"state": *"recording-paused"' || fail "the state"
+"$ADAPTRACE" ctl x.atr resume || fail "resume"
 press g
 expect_picture '─ main\| main'
 press q '?'

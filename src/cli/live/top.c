@@ -118,12 +118,24 @@ static int sum_up_run(struct top *top, const struct view_query *query, struct fu
 	return err;
 }
 
+static const char *state_name(const struct top *top)
+{
+	const struct recording_state recorder = watched_recorder(&top->watched);
+
+	switch (watched_state(&top->watched)) {
+	case LIVE_ENDED:
+		return "ended";
+	case LIVE_KILLED:
+		return "killed";
+	default:
+		return recording_state_name(&recorder);
+	}
+}
+
 static void put_state(struct json_writer *json, const struct top *top)
 {
-	static const char *const states[] = {"recording", "ended", "killed"};
-
 	json_text(json, "trace", top->watched.path);
-	json_text(json, "state", states[watched_state(&top->watched)]);
+	json_text(json, "state", state_name(top));
 }
 
 static int put_json(struct top *top, const struct view_query *part, const struct view_query *whole)
@@ -151,6 +163,8 @@ static int put_text(struct top *top, const struct view_query *whole)
 	struct function_shares run = {0};
 	int err = plain_text_start();
 
+	if (!err && watched_recorder(&top->watched).flags)
+		printf("%s\n", state_name(top));
 	watched_choose(&top->watched, 0, MAX_OF_RUN);
 	if (!err)
 		err = sum_up_run(top, whole, &run);

@@ -54,13 +54,29 @@ static void put_command(FILE *to, const struct trace *trace, unsigned width)
 	free(text);
 }
 
+/* Returns the state of a recorder at work that does not record as its rate says; "": it does. */
+static const char *paused_text(const struct top_model *model)
+{
+	const struct top_recording *recording = model->recording;
+	const struct recording_state state = recording->recorder(recording->arg);
+
+	return recording->state(recording->arg) == LIVE_RECORDING && state.flags
+	               ? recording_state_name(&state)
+	               : "";
+}
+
 static void put_rate(FILE *to, const struct top_model *model, bool wide)
 {
 	const struct trace_event *event = &model->of_run;
 	uint32_t shift = trace_shift(event) - event->initial_shift;
+	const char *paused = paused_text(model);
 	char rate[TEXT_SIZE];
 
 	text_rate(rate, trace_period(event, trace_shift(event)), event->unit);
+	if (*paused) {
+		fprintf(to, "%s, ", paused);
+		wide = false;
+	}
 	if (shift)
 		fprintf(to, "%s1 of %llu (%s)", wide ? "recording " : "", 1ULL << (shift & 63),
 		        rate);
@@ -174,12 +190,16 @@ static unsigned name_room(const struct top_model *model, unsigned columns)
 	return columns > used + 8 ? columns - used : 8;
 }
 
+/* The column that rows are sorted by has a sign where the title leaves room. */
 void top_line_titles(FILE *to, const struct top_model *model, unsigned columns)
 {
+	const uint64_t length = model->length ? model->length : model->recording->interval;
+	const double seconds = (double)length / 1e9;
 	char last[TEXT_SIZE];
 
-	snprintf(last, sizeof(last), "last %.4g s", (double)model->recording->interval / 1e9);
-	fprintf(to, "%10s  ± error  whole run   ", last);
+	snprintf(last, sizeof(last), "last %.*f s", seconds < 9.95, seconds);
+	fprintf(to, "%10s%s ± error  whole run%s  ", last, model->by_run ? " " : "▾",
+	        model->by_run ? "▾" : " ");
 	if (columns >= WIDE)
 		fputs("last minute  ", to);
 	text_put_padded(to, model->by_thread ? "thread" : "function", name_room(model, columns));

@@ -376,6 +376,7 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 
 	model->from = profile->config.selection->from;
 	model->until = profile->latest + 1;
+	model->length = model->until - model->from;
 	model->samples = profile->samples;
 	model->weight = profile->total;
 	err = keep_tick(model, profile);
@@ -390,6 +391,8 @@ static int take_nothing(struct top_model *model)
 {
 	if (model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING)
 		return 0;
+	if (model->until && trace_run(trace_of(model))->end > model->until)
+		model->length = trace_run(trace_of(model))->end - model->until;
 	model->samples = model->weight = 0;
 	for (uint32_t i = 0; i < model->nr; i++)
 		model->rows[i].last = model->rows[i].error = 0;

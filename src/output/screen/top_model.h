@@ -85,6 +85,7 @@ struct top_model {
 	uint32_t nr;
 	uint64_t from, until;      /* of the tick, in ns of the trace's clock; 0: none yet */
 	uint64_t samples, weight;  /* of the tick */
+	uint64_t length;           /* ns that its shares are of */
 	struct trace_event of_run; /* the event as the run has it, at the last tick */
 	uint32_t window;           /* number of the window that shows the tick; 0: the run does */
 	uint64_t window_period;    /* of it */
