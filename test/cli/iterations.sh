@@ -55,7 +55,7 @@ for rank in 0, 1:
 E
 
 # A sample makes a short iteration longer, which is folded all the same.
-options='-m 16M --events-wait 10000 --max-overhead 0 -F 2000'
+options='-m 16M --events-wait 10000 -g fp -F 2000'
 recorded_job $mpi 2 ./iterate.$mpi wavefront 6000
 "$ADAPTRACE" report --fold --json job.atr >fold.json || fail "fold ended with $?"
 check <<'E'
