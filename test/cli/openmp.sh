@@ -159,6 +159,8 @@ samples() { # COMPILER
 	recorded -m 8M --openmp -F "$(rate 1000)" ./heavy
 	"$ADAPTRACE" report --openmp --json adaptrace.atr >report || fail "samples of $1"
 	"$ADAPTRACE" report --json adaptrace.atr >whole || fail "report of $1"
+	"$ADAPTRACE" report --openmp adaptrace.atr >text || fail "text of $1"
+	sed '1,/functions in parallel/d' text | awk '/%.* in / && $2 < 5 { exit 1 }' || fail "noise: $(cat text)"
 	measure "$1" <<'E'
 import json
 report = json.load(open('report'))

@@ -295,8 +295,17 @@ static void put_counting(FILE *to, const struct trace *trace)
 		        profile_unsampled_in(trace));
 }
 
-static void put_in_step(FILE *to, const struct trace_run *run)
+static bool is_merged(const struct trace *trace)
 {
+	for (uint32_t i = 0; i < trace_nr(trace, TRACE_PROCESSES); i++)
+		if (trace_process(trace, i)->offset_error)
+			return true;
+	return false;
+}
+
+static void put_in_step(FILE *to, const struct trace *trace)
+{
+	const struct trace_run *run = trace_run(trace);
 	char grid[TEXT_SIZE], median[TEXT_SIZE], p90[TEXT_SIZE];
 
 	if (!run->grid)
@@ -312,6 +321,8 @@ static void put_in_step(FILE *to, const struct trace_run *run)
 	if (run->unsteered_cpus)
 		fprintf(to, "; %llu CPU%s mostly out of step",
 		        (unsigned long long)run->unsteered_cpus, plural(run->unsteered_cpus));
+	if (is_merged(trace))
+		fputs(", added up over all recordings", to);
 	fputc('\n', to);
 }
 
@@ -331,7 +342,7 @@ static int put_method(FILE *to, const struct trace *trace)
 		put_event(to, trace, i);
 	err = info_calls_text(to, trace);
 	put_counting(to, trace);
-	put_in_step(to, run);
+	put_in_step(to, trace);
 	fprintf(to, LABEL "%s\n", "stacks",
 	        run->stacks <= TRACE_STACKS_LBR ? stacks[run->stacks] : "unknown");
 	put_string(to, "adaptrace", trace, run->version);

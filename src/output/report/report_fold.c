@@ -180,9 +180,7 @@ static void put_functions(FILE *to, const struct fold *fold, const struct report
 	for (uint32_t i = 0; i < nr; i++)
 		put_function(&table, fold, &fold->functions[i],
 		             paths_function(&fold->paths, fold->functions[i].function, text));
-	if (fold->nr_functions > nr && !options->style.quiet)
-		fprintf(to, "%" PRIu32 " more function%s; --all shows them\n",
-		        fold->nr_functions - nr, plural(fold->nr_functions - nr));
+	report_text_more(to, options, fold->nr_functions - nr, "function");
 }
 
 static uint64_t samples_itself(const struct fold *fold, uint32_t function)

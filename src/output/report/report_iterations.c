@@ -10,7 +10,7 @@ static const struct column columns[] = {
 	{"rank", "rank", COLUMN_COUNT, 6},
 	{NULL, "process", COLUMN_COUNT, 0},
 	{"thread", "thread", COLUMN_COUNT, 8},
-	{"loop", NULL, COLUMN_NAME, 0},
+	{"loop", NULL, COLUMN_NAME, 7},
 	{NULL, "level", COLUMN_COUNT, 0},
 	{"calls", "period_calls", COLUMN_COUNT, 7},
 	{"iterations", "iterations", COLUMN_COUNT, 10},
@@ -27,6 +27,10 @@ static const struct column columns[] = {
 	{NULL, NULL, COLUMN_END, 0},
 };
 
+static const char *const spare_columns[] = {
+	"stored", "from", "to", "least", "thread", "kinds", "calls", "p99", NULL,
+};
+
 struct page {
 	const struct trace *trace;
 	struct iterations of;
@@ -37,7 +41,7 @@ static const char *loop_text(const struct iteration_phase *phase)
 {
 	static const char *const levels[] = {"level 0", "level 1", "level 2"};
 
-	return phase->unit ? "steps  " : levels[phase->level];
+	return phase->unit ? "steps" : levels[phase->level];
 }
 
 static void put_row(struct table *table, const struct page *page, uint32_t number)
@@ -166,6 +170,8 @@ static void put_table(FILE *to, const struct page *page, const struct report_opt
 	struct table table = {.columns = columns, .to = to};
 	uint64_t nr = page->of.nr;
 
+	if (options->style.width)
+		table_fit(&table, spare_columns, options->style.width);
 	if (!options->style.quiet && nr) {
 		table_titles(&table);
 		fputc('\n', to);
@@ -176,9 +182,8 @@ static void put_table(FILE *to, const struct page *page, const struct report_opt
 		if (!options->style.quiet && page->of.phases[i]->unit)
 			put_line(to, page->of.phases[i]);
 	}
-	if (nr > options->query.limit && !options->style.quiet)
-		fprintf(to, "%" PRIu64 " more phase%s; --all shows them\n",
-		        nr - options->query.limit, plural(nr - options->query.limit));
+	if (nr > options->query.limit)
+		report_text_more(to, options, nr - options->query.limit, "phase");
 	if (page->of.left_out && !options->style.quiet)
 		fprintf(to, "%" PRIu64 " more phase%s found no room\n", page->of.left_out,
 		        plural(page->of.left_out));

@@ -19,9 +19,8 @@ struct job_text {
 
 static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
 {
-	if (nr > options->query.limit && !options->style.quiet)
-		fprintf(to, "%zu more %s%s; --all shows them\n", nr - options->query.limit, what,
-		        plural(nr - options->query.limit));
+	if (nr > options->query.limit)
+		report_text_more(to, options, nr - options->query.limit, what);
 }
 
 static void put_title(FILE *to, const struct report_options *options, const char *title)

@@ -96,7 +96,7 @@ static void put_head(FILE *to, const struct trace *trace, const struct openmp *o
 	put_time(to, ", in parallel regions: ", openmp->covered);
 	put_time(to, "\nall threads in regions: work ", openmp->work);
 	put_time(to, ", idle at the end ", openmp->idle);
-	put_time(to, ", waiting at barriers ", openmp->barrier);
+	put_time(to, ",\n    waiting at barriers ", openmp->barrier);
 	put_time(to, ", for critical sections ", openmp->critical);
 	fprintf(to, "\n\n%sparallel regions, idle time and waits of all their threads%s\n\n",
 	        paint(options, BOLD), paint(options, PLAIN));
@@ -116,12 +116,6 @@ static void put_line(FILE *to, const struct regions *regions, uint32_t i,
 	table_end(&table);
 }
 
-static void put_more(FILE *to, uint32_t nr, const struct report_options *options)
-{
-	if (nr > options->query.limit && !options->style.quiet)
-		fprintf(to, "%" PRIu32 " more; --all shows them\n", nr - options->query.limit);
-}
-
 static void put_regions(FILE *to, const struct regions *regions,
                         const struct report_options *options)
 {
@@ -133,7 +127,8 @@ static void put_regions(FILE *to, const struct regions *regions,
 	}
 	for (uint32_t i = 0; i < regions->openmp.nr && i < options->query.limit; i++)
 		put_line(to, regions, i, options);
-	put_more(to, regions->openmp.nr, options);
+	if (regions->openmp.nr > options->query.limit)
+		report_text_more(to, options, regions->openmp.nr - options->query.limit, "region");
 }
 
 /* "inner in parallel main loop.c:7" */
@@ -155,11 +150,21 @@ static void put_function(FILE *to, const struct regions *regions,
 	table_end(&table);
 }
 
+static bool all_are_noise(const struct openmp_samples *samples)
+{
+	for (uint32_t i = 0; i < samples->nr_functions; i++)
+		if (!openmp_function_is_noise(&samples->functions[i]))
+			return false;
+	return true;
+}
+
 static void put_functions(FILE *to, const struct regions *regions,
                           const struct report_options *options)
 {
 	const struct openmp_samples *samples = &regions->samples;
 	struct table table = {.columns = function_columns, .to = to};
+	bool folds = options->query.fold && !all_are_noise(samples);
+	uint32_t shown = 0;
 
 	if (!samples->nr_functions)
 		return;
@@ -171,9 +176,13 @@ static void put_functions(FILE *to, const struct regions *regions,
 		table_titles(&table);
 		fputs("  function and region\n", to);
 	}
-	for (uint32_t i = 0; i < samples->nr_functions && i < options->query.limit; i++)
+	for (uint32_t i = 0; i < samples->nr_functions && shown < options->query.limit; i++) {
+		if (folds && openmp_function_is_noise(&samples->functions[i]))
+			continue;
 		put_function(to, regions, &samples->functions[i], options);
-	put_more(to, samples->nr_functions, options);
+		shown++;
+	}
+	report_text_more(to, options, samples->nr_functions - shown, "function");
 }
 
 int report_openmp_text(FILE *to, const struct trace *trace, const char *name,

@@ -24,6 +24,13 @@ struct functions_text {
 	struct rank_rows ranks; /* of tables for every thread */
 };
 
+void report_text_more(FILE *to, const struct report_options *options, uint64_t nr, const char *what)
+{
+	if (nr && !options->style.quiet)
+		fprintf(to, "%llu more %s%s; --all shows them\n", (unsigned long long)nr, what,
+		        plural(nr));
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static struct profile_row table_row(const struct functions_text *table, uint32_t i)

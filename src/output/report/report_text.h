@@ -35,6 +35,10 @@ static inline unsigned room_behind(const struct report_options *options, unsigne
 	return options->style.width > used + MIN_COLUMN ? options->style.width - used : MIN_COLUMN;
 }
 
+/* Says how many rows a table for people leaves out, if any; what: the name of one row. */
+void report_text_more(FILE *to, const struct report_options *options, uint64_t nr,
+                      const char *what);
+
 /* Prints a warning. It is a warning_fn whose arg points to this. */
 struct warning_text {
 	FILE *to;

@@ -36,8 +36,22 @@ static void put_text(struct table *table, const struct column *column, const cha
 static bool is_shown(const struct table *table, const struct column *column)
 {
 	bool hidden = table->hidden && column->key && !strcmp(column->key, table->hidden);
+	size_t number = (size_t)(column - table->columns);
 
-	return column->title && !hidden;
+	return column->title && !hidden && !(number < 64 && table->left_out >> number & 1);
+}
+
+static void leave_out(struct table *table, const char *title)
+{
+	for (unsigned i = 0; i < 64 && table->columns[i].type; i++)
+		if (table->columns[i].title && !strcmp(table->columns[i].title, title))
+			table->left_out |= UINT64_C(1) << i;
+}
+
+void table_fit(struct table *table, const char *const *titles, unsigned width)
+{
+	for (; *titles && table_width(table) > width; titles++)
+		leave_out(table, *titles);
 }
 
 void table_titles(struct table *table)

@@ -50,6 +50,7 @@ struct table {
 	FILE *to;                 /* text */
 	struct json_writer *json; /* JSON, if not NULL */
 	const char *hidden;       /* key of a column that this text lacks, or NULL */
+	uint64_t left_out;        /* bits of columns that text has no room for */
 	const struct column *at;  /* of the next cell */
 	bool fractions;           /* JSON keeps them in what table_amount() gets */
 	bool blank;               /* text shows "-" for the rest of the row */
@@ -57,6 +58,9 @@ struct table {
 	unsigned due;             /* blanks that pad the last name, if something follows it */
 };
 
+/* Leaves columns out of text, by their titles and the first one first, until it has this width.
+ * NULL ends them. */
+void table_fit(struct table *table, const char *const *titles, unsigned width);
 /* Prints the titles of text, without the end of the line. */
 void table_titles(struct table *table);
 /* Returns the columns of the terminal before a name of any length, or of all if there is none. */

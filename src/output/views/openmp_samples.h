@@ -8,6 +8,8 @@
 #include "output/profile/frame_names.h"
 #include "output/views/openmp.h"
 
+#define OPENMP_LEAST_SAMPLES 5 /* n where n > 1.96 √(n + 1) */
+
 struct openmp_function {
 	uint32_t row;  /* of the struct openmp */
 	uint32_t name; /* of names */
@@ -21,6 +23,12 @@ struct openmp_samples {
 	struct openmp_function *functions; /* by weight, descending */
 	uint32_t nr_functions;
 };
+
+/* Whether it may be there by chance alone: its error bar, if no two samples in a row, reaches 0. */
+static inline bool openmp_function_is_noise(const struct openmp_function *function)
+{
+	return function->samples < OPENMP_LEAST_SAMPLES;
+}
 
 /*
  * Adds up the samples of the query's event, or of the first one. Returns 0, -ENOMEM, or -EBADMSG

@@ -50,6 +50,21 @@ static void cells_as_text(void **state)
 	(void)state;
 }
 
+static void narrow_tables_leave_columns_out(void **state)
+{
+	static const char *const spare[] = {"count", "name", "change", NULL};
+	struct page page;
+	struct table table = {.columns = columns, .to = page_open(&page)};
+
+	table_fit(&table, spare, 34);
+	assert_int_equal(table_width(&table), 34);
+	table_fit(&table, spare, 26);
+	assert_int_equal(table_width(&table), 26);
+	put_row(&table, "a", -2.25e6, "x");
+	page_expect(&page, " -2.2 ms ±  0.3 ms  x\n");
+	(void)state;
+}
+
 static void cells_as_json(void **state)
 {
 	struct page page;
@@ -68,6 +83,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cells_as_text),
+		cmocka_unit_test(narrow_tables_leave_columns_out),
 		cmocka_unit_test(cells_as_json),
 	};
 
