@@ -64,6 +64,7 @@ static const struct sign *find_sign(const char *text, size_t size)
 struct line {
 	size_t excess;
 	bool spare;
+	bool lost; /* something found no memory: streams to memory do not always tell of it later */
 };
 
 /* Returns the bytes that were dealt with. */
@@ -72,11 +73,11 @@ static size_t put_sign(FILE *to, const char *text, size_t size, struct line *lin
 	const struct sign *sign = find_sign(text, size);
 
 	if (!sign) {
-		putc_unlocked(*text, to);
+		line->lost |= putc_unlocked(*text, to) == EOF;
 		line->spare = false;
 		return 1;
 	}
-	fputs(sign->ascii, to);
+	line->lost |= fputs(sign->ascii, to) == EOF;
 	line->excess += strlen(sign->ascii) - 1;
 	line->spare = sign->takes_space;
 	return strlen(sign->utf8);
@@ -90,11 +91,11 @@ static void put_ascii(FILE *to, char c, struct line *line)
 		line->excess--;
 		return;
 	}
-	putc_unlocked(c, to);
+	line->lost |= putc_unlocked(c, to) == EOF;
 	line->spare = c == ' ';
 }
 
-void plain_text_put(FILE *to, const char *text, size_t size)
+bool plain_text_put(FILE *to, const char *text, size_t size)
 {
 	struct line line = {0};
 
@@ -104,6 +105,7 @@ void plain_text_put(FILE *to, const char *text, size_t size)
 		else
 			put_ascii(to, text[i++], &line);
 	}
+	return !line.lost;
 }
 
 /* --- standard output -------------------------------------------------------------------------- */
@@ -120,14 +122,14 @@ static bool put_lines(FILE *next, const char *text, size_t size)
 	char *plain = NULL;
 	size_t plain_size = 0;
 	FILE *memory = open_memstream(&plain, &plain_size);
-	bool done;
+	bool done, whole;
 
 	if (!memory)
 		return false;
-	plain_text_put(memory, text, size);
+	whole = plain_text_put(memory, text, size);
 	/* fclose() succeeds even if no memory is left for the text. */
-	done = !fclose(memory) && plain && fwrite(plain, 1, plain_size, next) == plain_size &&
-	       !fflush(next);
+	done = !fclose(memory) && whole && plain &&
+	       fwrite(plain, 1, plain_size, next) == plain_size && !fflush(next);
 	free(plain);
 	return done;
 }

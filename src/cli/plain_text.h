@@ -14,9 +14,10 @@ bool plain_text_wanted(void);
 
 /*
  * Writes text with ASCII for the program's signs. Columns of tables stay where they are: what takes
- * more room than its sign has this taken from the next spaces of its line.
+ * more room than its sign has this taken from the next spaces of its line. Returns whether all of
+ * it was written, which a stream to memory does not tell later.
  */
-void plain_text_put(FILE *to, const char *text, size_t size);
+bool plain_text_put(FILE *to, const char *text, size_t size);
 
 /*
  * From now on what is written to standard output is such text, if it is wanted. Fails where memory

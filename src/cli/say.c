@@ -24,17 +24,14 @@ static bool put_at_once(const char *line, size_t size, bool plain)
 	char *text = NULL;
 	size_t text_size = 0;
 	FILE *memory = plain ? open_memstream(&text, &text_size) : NULL;
+	bool whole = !plain || (memory && plain_text_put(memory, line, size));
 
-	if (memory)
-		plain_text_put(memory, line, size);
 	if (memory && fclose(memory))
-		return false;
-	if (!plain)
-		fwrite(line, 1, size, stderr);
-	else if (text)
-		fwrite(text, 1, text_size, stderr);
+		whole = false;
+	if (whole)
+		fwrite(plain ? text : line, 1, plain ? text_size : size, stderr);
 	free(text);
-	return !plain || text;
+	return whole;
 }
 
 static void put_line(const char *message)

@@ -50,8 +50,9 @@ struct top_recording {
 	const char *path;
 	uint32_t event;
 	uint64_t interval; /* ns from tick to tick */
-	/* Writes text with ASCII for signs; NULL: the terminal takes UTF-8. */
-	void (*put_plain)(FILE *to, const char *text, size_t size);
+	/* Writes text with ASCII for signs, and returns whether it did; NULL: the terminal
+	 * takes UTF-8. */
+	bool (*put_plain)(FILE *to, const char *text, size_t size);
 };
 
 #define TOP_COLUMNS 10 /* of the last minute */
