@@ -63,7 +63,10 @@ class Calls(Bytes):
             if control >= 240:
                 control = 240 + 256 * (control - 240) + self.byte()
             return self.shapes[control], True
-        flags, region, depth, nr = self.byte(), self.varint(), self.varint(), self.byte()
+        flags, region, depth = self.byte(), self.varint(), self.varint()
+        if flags & 128:
+            self.varint()  # the place that made the call
+        nr = self.byte()
         return dict(flags=flags, region=region, depth=depth,
                     parts=[self.part() for _ in range(nr)]), False
 

@@ -76,6 +76,7 @@ refusing 0 info || skip "no library can be preloaded: $(cat said)"
 
 for what in "report" "report --json" "report --tree --only rank=1" "report --per-thread --time 1%,90%" \
 	"report --annotate compute" "report --callers step --json" "report --mpi" "report --mpi --json" \
+	"report --mpi --sort site" "report --mpi --sort site --json" "dump" \
 	"report --per-rank" "report --iterations" "report --fold" "report --fold --svg" "info" "info --json" "convert -q --pprof -o -" \
 	"convert -q --flamegraph -o -" "convert -q --chrome -o -"; do
 	refusing 0 $what || fail "$what: $(cat said)"

@@ -120,6 +120,10 @@ static void describe_job(struct fake_job *job, struct rank *rank, const char *ho
 	for (int i = 0; i < job->nr; i++)
 		members[i] = (uint32_t)i;
 	describe_regions(rank);
+	/* Each function of MPI is called at one place; that of the program's regions is unknown. */
+	for (uint32_t i = 0; i < NR_MPI; i++)
+		tables_add_site(
+			t, &(struct trace_call_site){rank->program, F_EXCHANGE * SIZE + 0x40 + i});
 	if (rank->number % 2)
 		tables_add_comm(t,
 		                &(struct trace_comm){.flags = TRACE_COMM_SELF,
@@ -244,6 +248,7 @@ static void put_call(struct rank *rank, uint32_t region, uint64_t enter, uint32_
 		.leave = local(rank, rank->time),
 		.thread = rank->thread,
 		.region = rank->first_region + region,
+		.site = region < NR_MPI ? region + 1 : 0,
 		.depth = depth,
 		.parts = parts,
 		.nr_parts = nr_parts,

@@ -24,12 +24,13 @@ static int find_name(struct call_sites *sites, uint64_t frame, uint32_t *name)
 	return 0;
 }
 
-/* Frames have 48 bits. */
+/* Modules of several hosts may be one file, and then have one name. */
 static uint64_t place_key(const struct call_sites *sites, uint32_t name, uint64_t frame)
 {
 	if (name == SITE_OTHERS)
 		return UINT64_MAX;
-	return sites->names.names[name].line ? 1ULL << 63 | name : frame;
+	return sites->names.names[name].line ? 1ULL << 63 | name
+	                                     : (uint64_t)name << 32 | frame_offset(frame);
 }
 
 static struct call_site_row row_of(uint32_t region, uint32_t name, uint64_t frame)
@@ -52,7 +53,8 @@ static uint32_t find_row(struct call_sites *sites, uint32_t region, uint32_t sit
 	if (number == UINT32_MAX ||
 	    (number >= sites->nr && ARRAY_ADD(sites->rows, sites->nr, row_of(region, name, frame))))
 		return UINT32_MAX;
-	sites->rows[number].several |= sites->rows[number].frame != frame;
+	sites->rows[number].several |= frame_address(sites->trace, sites->rows[number].frame) !=
+	                               frame_address(sites->trace, frame);
 	return number;
 }
 

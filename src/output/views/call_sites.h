@@ -16,7 +16,7 @@ struct call_site_row {
 	uint32_t region;
 	uint32_t name;  /* in names; SITE_OTHERS: places that found no room, or are not known */
 	uint64_t frame; /* one of the place */
-	bool several;   /* the line has other frames */
+	bool several;   /* the line has calls at other addresses */
 	double timed;   /* calls that those stand for of which the time was read */
 	struct call_sum sum;
 };

@@ -126,6 +126,30 @@ static void places_have_rows(void **state)
 	world_close(&w);
 }
 
+/* As on two hosts, or after an update: modules 1 and 3 have the same path. */
+static void modules_of_one_file_are_one(void **state)
+{
+	const struct named_range ranges[] = {{1, 0, 32, "put"}, {3, 0, 32, "put"}};
+	struct call_sites sites;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	places_open(&w);
+	for (uint32_t i = 0; i < 4; i++) {
+		tables_add_site(w.tables, &(struct trace_call_site){1 + i / 2 * 2, 8 + i % 2});
+		add(&w, &(struct trace_call_sum){.region = SEND, .site = 4 + i, .calls = 1U << i});
+	}
+	trace = world_named(&w, ranges, 2);
+	assert_int_equal(call_sites_init(&sites, trace, &as_asked.query), 0);
+	assert_int_equal(sites.nr, 2);
+	assert_int_equal(sites.rows[0].sum.calls, 2 + 8);
+	assert_int_equal(sites.rows[1].sum.calls, 1 + 4);
+	call_sites_fini(&sites);
+	trace_close(trace);
+	world_close(&w);
+}
+
 /* Of 1000 calls of a thread at two places some were timed, for 8 each, and none at a third. */
 static void parts_add_up_to_the_whole(void **state)
 {
@@ -252,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(places_have_rows),
+		cmocka_unit_test(modules_of_one_file_are_one),
 		cmocka_unit_test(parts_add_up_to_the_whole),
 		cmocka_unit_test(errors_of_places_cover_the_truth),
 		cmocka_unit_test(without_places_there_is_no_data),
