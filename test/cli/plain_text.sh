@@ -18,7 +18,7 @@ ascii said "record"
 grep -q ' -> x.atr' said || fail "no end line: $(cat said)"
 cp x.atr y.atr
 for locale in C POSIX; do
-	for view in --tree --per-thread --callers=main "--annotate hash_block" "--sort line"; do
+	for view in --tree --per-thread --callers=hash_block "--annotate hash_block" "--sort line"; do
 		plain $locale report $view x.atr
 	done
 	for command in "report x.atr" "info x.atr" "dump x.atr" "diff x.atr y.atr" list doctor; do
