@@ -22,6 +22,9 @@ for wrong in "" "adaptrace.atr" "adaptrace.atr leap" "adaptrace.atr mark" "adapt
 	[ $status = 2 ] || fail "ctl $wrong ended with $status"
 done
 
+"$ADAPTRACE" ctl detial 3 2>errors
+one_complaint errors "no command 'detial' for a recorder; did you mean 'detail'?" || fail "$(cat errors)"
+
 start_recording -o adaptrace.atr "$TARGETS/burn" 60 2>errors
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 target=$(target_of $recorder)

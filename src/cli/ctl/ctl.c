@@ -2,6 +2,7 @@
  * adaptrace ctl: steers a recording that runs. Its commands go to the recorder as packets; only
  * `status` reads the recorder's image alone.
  */
+#include "base/suggest.h"
 #include "cli/commands.h"
 #include "cli/foreign_options.h"
 #include "cli/image_trace.h"
@@ -481,6 +482,25 @@ static void check_options(const struct ctl *ctl)
 		say_usage("--for is for pause and resume");
 }
 
+/* The first word may be a recorder, or a command with a typing error. */
+static _Noreturn void say_no_command(const struct ctl *ctl)
+{
+	const char *word = "";
+	char ending[4 * SUGGEST_NAME_MAX];
+	struct suggest suggest = {0};
+
+	if (!ctl->nr_words)
+		say_usage("no command for a recorder; 'adaptrace help ctl' lists them");
+	for (unsigned w = 0; w < ctl->nr_words && w < 2 && !suggest.nr; w++) {
+		word = ctl->words[w];
+		suggest_init(&suggest, word);
+		for (size_t i = 0; i < NR_CTL_COMMANDS; i++)
+			suggest_offer(&suggest, ctl_commands[i].name);
+	}
+	suggest_print(&suggest, "; 'adaptrace help ctl' lists them", ending, sizeof(ending));
+	say_usage("no command '%s' for a recorder%s", word, ending);
+}
+
 /* Tells whom, command and argument apart: a first word that is a command is no trace. */
 static const struct ctl_command *take_words(struct ctl *ctl)
 {
@@ -494,11 +514,7 @@ static const struct ctl_command *take_words(struct ctl *ctl)
 		command = find_command(ctl->words[1]);
 	}
 	if (!command)
-		say_usage(ctl->nr_words ? "no command '%s' for a recorder; 'adaptrace help ctl' "
-		                          "lists them"
-		                        : "no command for a recorder%s; 'adaptrace help ctl' lists "
-		                          "them",
-		          ctl->nr_words ? ctl->words[ctl->nr_words > 1] : "");
+		say_no_command(ctl);
 	ctl->name = ctl->words[at++];
 	if (command->argument && at == ctl->nr_words)
 		say_usage("%s takes %s", command->name, command->argument);

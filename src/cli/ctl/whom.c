@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define MAX_ANCESTORS 1000
+#define MAX_NAMED     8 /* recorders, in a message */
 
 /* The recorder that is looked for: by a PID, or by its trace. */
 struct wanted {
@@ -51,13 +52,38 @@ pid_t whom_pid(const char *whom)
 	                                                                             : 0;
 }
 
-static void say_none(const char *whom, unsigned nr)
+static void put_recorders(FILE *to, const struct image_list *list, const struct wanted *wanted,
+                          unsigned nr)
 {
-	if (nr)
-		say("cannot tell which recorder is meant: %u are at work; name one by its trace or "
-		    "its PID",
-		    nr);
-	else if (whom && whom_pid(whom))
+	unsigned named = 0;
+
+	for (size_t i = 0; i < list->nr && named < MAX_NAMED; i++)
+		if (is_wanted(&list->entries[i], wanted))
+			fprintf(to, "%s%d of '%s'", named++ ? ", " : "",
+			        (int)list->entries[i].recorder, list->entries[i].trace_path);
+	if (nr > named)
+		fprintf(to, " and %u more", nr - named);
+}
+
+/* "cannot tell which recorder is meant: 12 of '/a.atr', 34 of '/b.atr' and 3 more; …" */
+static void say_several(const struct image_list *list, const struct wanted *wanted, unsigned nr)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *memory = open_memstream(&text, &size);
+
+	if (!memory)
+		return;
+	put_recorders(memory, list, wanted, nr);
+	if (!fclose(memory) && text)
+		say("cannot tell which recorder is meant: %s; name one by its PID or its trace",
+		    text);
+	free(text);
+}
+
+static void say_none(const char *whom)
+{
+	if (whom && whom_pid(whom))
 		say("no recorder of yours is or records process %s here, or it found no room in "
 		    "/dev/shm; name the trace that it will write",
 		    whom);
@@ -85,42 +111,51 @@ static pid_t parent_of(pid_t pid)
 }
 
 /* Looks for the process, then for its nearest ancestor that is a recorder or recorded. */
-static unsigned look_for_pid(const struct image_list *list, pid_t pid,
+static unsigned look_for_pid(const struct image_list *list, pid_t pid, struct wanted *wanted,
                              const struct image_entry **found)
 {
 	unsigned nr = 0;
 
-	for (int i = 0; !nr && i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid))
-		nr = look_for(list, &(struct wanted){.pid = pid}, found);
+	for (int i = 0; !nr && i < MAX_ANCESTORS && pid > 1; i++, pid = parent_of(pid)) {
+		wanted->pid = pid;
+		nr = look_for(list, wanted, found);
+	}
 	return nr;
 }
 
 static unsigned look_for_trace(const struct image_list *list, const char *whom,
-                               const struct image_entry **found)
+                               struct wanted *wanted, const struct image_entry **found)
 {
-	struct wanted wanted = {.path = shm_image_absolute(whom ? whom : DEFAULT_TRACE)};
-	unsigned nr = wanted.path ? look_for(list, &wanted, found) : 0;
+	unsigned nr;
 
-	free(wanted.path);
-	return !nr && !whom ? look_for(list, &(struct wanted){0}, found) : nr;
+	wanted->path = shm_image_absolute(whom ? whom : DEFAULT_TRACE);
+	nr = wanted->path ? look_for(list, wanted, found) : 0;
+	if (nr || whom)
+		return nr;
+	free(wanted->path);
+	wanted->path = NULL;
+	return look_for(list, wanted, found);
 }
 
-/* Returns how many recorders are meant, and one of them. */
-static unsigned look_for_whom(struct image_list *list, const char *whom,
+/* Returns how many recorders are meant, which `wanted` tells, and one of them. */
+static unsigned look_for_whom(struct image_list *list, const char *whom, struct wanted *wanted,
                               const struct image_entry **found)
 {
 	const pid_t pid = whom ? whom_pid(whom) : 0;
 
 	image_list_make_all(list);
-	return pid ? look_for_pid(list, pid, found) : look_for_trace(list, whom, found);
+	return pid ? look_for_pid(list, pid, wanted, found)
+	           : look_for_trace(list, whom, wanted, found);
 }
 
 bool whom_is_recorded(const char *whom)
 {
 	const struct image_entry *found = NULL;
 	struct image_list list = {0};
-	const bool is_recorded = look_for_whom(&list, whom, &found) == 1;
+	struct wanted wanted = {0};
+	const bool is_recorded = look_for_whom(&list, whom, &wanted, &found) == 1;
 
+	free(wanted.path);
 	image_list_free(&list);
 	return is_recorded;
 }
@@ -129,15 +164,19 @@ int whom_find(struct whom *recorder, const char *whom)
 {
 	const struct image_entry *found = NULL;
 	struct image_list list = {0};
+	struct wanted wanted = {0};
 	int err = -ENOENT;
 	unsigned nr;
 
 	*recorder = (struct whom){0};
-	nr = look_for_whom(&list, whom, &found);
+	nr = look_for_whom(&list, whom, &wanted, &found);
 	if (nr == 1)
 		err = take(recorder, found);
+	else if (nr)
+		say_several(&list, &wanted, nr);
 	else
-		say_none(whom, nr);
+		say_none(whom);
+	free(wanted.path);
 	image_list_free(&list);
 	return err;
 }
