@@ -164,7 +164,8 @@ static char *help_text(void)
 		" p       pause the program, or let it go on\n"
 		" d       sample as often as at the start for 5 seconds, kept as a window\n"
 		" e       show another event: ENTER the next one, or a name, which is then "
-		"sampled\n"
+		"sampled,\n"
+		"         for good: adaptrace ctl event drop NAME ends that\n"
 		" m       mark this moment with a text\n"
 		" w       write a trace of the run so far\n\n"
 		" Error: half the width of the 95 % interval of the share of the last second.\n");
