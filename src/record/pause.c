@@ -260,6 +260,8 @@ static void let_target_go(struct session *s)
 
 struct refusal pause_end(struct session *s, uint64_t ns)
 {
+	const bool freezes = s->pause.freezes;
+
 	if (!s->pause.flags)
 		return REFUSED(EALREADY, "nothing is paused");
 	if (s->pause.flags & RECORDING_PAUSED && s->started)
@@ -268,18 +270,14 @@ struct refusal pause_end(struct session *s, uint64_t ns)
 	if (s->pause.flags & RECORDING_FROZEN)
 		let_target_go(s);
 	set_flags(s, 0);
+	s->pause.again_target = freezes;
 	set_lease(s, ns, true);
 	return NOT_REFUSED;
 }
 
-void pause_expire(struct session *s)
+bool pause_has_expired(const struct session *s)
 {
-	if (!wakers_expired(s->pause.lease_fd))
-		return;
-	if (s->pause.again)
-		pause_begin(s, &(struct pause_request){0});
-	else
-		pause_end(s, 0);
+	return wakers_expired(s->pause.lease_fd);
 }
 
 /* The gaps end with the recording, and no sample follows. */

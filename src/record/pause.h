@@ -30,8 +30,9 @@ struct pause {
 	uint64_t idle;    /* idle_time() when it began, ns */
 	uint64_t own_ns;  /* the recorder's CPU time in all pauses, ns */
 	unsigned nr_gaps;
-	int lease_fd; /* timer: what the last command did is undone when it expires */
-	bool again;   /* it pauses then; else it resumes */
+	int lease_fd;      /* timer: what the last command did is undone when it expires */
+	bool again;        /* it pauses then; else it resumes */
+	bool again_target; /* the target then, too, as before */
 };
 
 /* Opens the timer. 0 or -errno. */
@@ -56,8 +57,8 @@ struct refusal pause_end(struct session *session, uint64_t ns);
 bool pause_has_room(const struct session *session);
 /* Begins a gap of an event. */
 void pause_begin_gap(struct session *session, unsigned event, uint64_t from);
-/* Call it when lease_fd is readable. */
-void pause_expire(struct session *session);
+/* Returns whether the time of the last command is over; call it when lease_fd is readable. */
+bool pause_has_expired(const struct session *session);
 /* Ends a pause because the recording ends. */
 void pause_finish(struct session *session);
 

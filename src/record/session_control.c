@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define TARGET_SECONDS 600  /* that a target is paused at most, unless another time is given */
 #define MAX_ACTIONS    4096 /* of marks, and of other actions */
@@ -159,6 +160,11 @@ static bool has_room(struct session *s, enum control_command command)
 	return true;
 }
 
+static bool is_pause(enum control_command command)
+{
+	return command == CONTROL_PAUSE || command == CONTROL_RESUME;
+}
+
 /* Returns the index of a string with what the command was given; 0: nothing that has words. */
 static uint32_t argument_of(struct session *s, const struct control_request *request)
 {
@@ -175,10 +181,14 @@ static uint32_t argument_of(struct session *s, const struct control_request *req
 	if (request->command == CONTROL_EVENT)
 		snprintf(text, sizeof(text), "%s %s", control_change_name(request->change),
 		         request->text);
+	if (request->recording && request->seconds > 0)
+		snprintf(text, sizeof(text), "the recording alone, for %g s", request->seconds);
+	else if (is_pause(request->command) && request->seconds > 0)
+		snprintf(text, sizeof(text), "for %g s", request->seconds);
+	else if (request->recording && !*request->text)
+		snprintf(text, sizeof(text), "the recording alone");
 	if (*text)
 		return tables_string(s->tables, text);
-	if (request->recording)
-		return tables_string(s->tables, "the recording alone");
 	return *request->text ? tables_string(s->tables, request->text) : 0;
 }
 
@@ -245,4 +255,23 @@ static void serve(void *arg, const struct control_request *request, const struct
 void session_serve(struct session *s)
 {
 	control_serve(&s->control, serve, s);
+}
+
+/* The action is the recorder's own. A pause of the target has the usual limit of its time. */
+void session_expire_pause(struct session *s)
+{
+	const bool again = s->pause.again;
+	const struct control_request request = {
+		.command = again ? CONTROL_PAUSE : CONTROL_RESUME,
+		.recording = again && !s->pause.again_target,
+		.text = "the time of --for is over",
+	};
+	const struct ucred self = {.pid = getpid(), .uid = getuid(), .gid = getgid()};
+	struct refusal refusal;
+
+	if (!pause_has_expired(s))
+		return;
+	refusal = again ? pause_(s, &request, &self) : resume(s, &request, &self);
+	if (!s->saved)
+		note_action(s, &request, &self, sampler_now(), refusal.err);
 }

@@ -267,7 +267,7 @@ static void on_control(struct session *s, int fd)
 static void on_lease(struct session *s, int fd)
 {
 	(void)fd;
-	pause_expire(s);
+	session_expire_pause(s);
 }
 
 static void on_windows(struct session *s, int fd)

@@ -44,6 +44,8 @@ for way in "" --inherit; do
 	await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q ': recording$'"
 	goes_on
 	ctl x.atr pause
+	ctl x.atr resume --for 0.1
+	await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q ': paused$'"
 	kill $recorder # the program takes the signal
 	wait $recorder
 	status=$?
@@ -54,10 +56,13 @@ import recording
 info = recording.info("x.atr")
 actions = [(a["action"], a["result"]) for a in info["actions"]]
 assert actions == [("mark", "done"), ("pause", "done"), ("pause", "refused"), ("resume", "done"),
-                   ("pause", "done"), ("pause", "done")], actions
+                   ("pause", "done"), ("resume", "done"), ("pause", "done"), ("resume", "done"),
+                   ("pause", "done")], actions
+texts = [a.get("text") for a in info["actions"]]
+assert texts[4] == "for 0.2 s" and texts[5] == texts[8] == "the time of --for is over", texts
 assert info["actions"][0]["text"] == "before the pause" and info["actions"][0]["pid"] > 0
 gaps = [(g["from_ns"], g["to_ns"]) for g in info["gaps"]]
-assert len(gaps) == 3 and all(a < b for a, b in gaps), gaps
+assert len(gaps) == 4 and all(a < b for a, b in gaps), gaps
 assert sum(b - a for a, b in gaps) == info["wall_ns"] - info["sampled_ns"] > 600000000, info
 for sample in recording.samples("x.atr"):
     assert not any(a < sample["time_ns"] < b for a, b in gaps), sample
