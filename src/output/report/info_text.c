@@ -603,7 +603,7 @@ static void put_who_of_what(FILE *to, const struct trace *trace)
 	fputs("\nwho\n", to);
 	if (!trace_event(trace, 1))
 		return;
-	fprintf(to, "  samples are of all events, sampled%s of ",
+	fprintf(to, "  samples: those of all events; sampled%s: of the first, ",
 	        has_exact(trace) ? " and exact" : "");
 	text_put(to, trace_string(trace, trace_event(trace, 0)->name), 0);
 	fputc('\n', to);

@@ -245,7 +245,7 @@ static const char all_of_it[] =
 	"budget (-m) keeps them\n"
 	"\n"
 	"who\n"
-	"  samples are of all events, sampled and exact of cpu-clock\n"
+	"  samples: those of all events; sampled and exact: of the first, cpu-clock\n"
 	"\n"
 	"     samples     sampled       exact  command\n"
 	"          14    2.330 ms    50.00 ms  sh, 1 task\n"
@@ -530,7 +530,8 @@ static void exact_is_told_where_it_is_known(void **state)
 	text = text_of(&w);
 	assert_non_null(strstr(text, " stored; the kernel counted 3.210 ms\n"));
 	assert_non_null(strstr(text, " stored\n"));
-	assert_non_null(strstr(text, "  samples are of all events, sampled of cpu-clock\n"));
+	assert_non_null(
+		strstr(text, "  samples: those of all events; sampled: of the first, cpu-clock\n"));
 	assert_non_null(strstr(text, "     samples     sampled  command\n"));
 	assert_non_null(strstr(text, "     samples     sampled  thread\n"));
 	assert_non_null(strstr(text, "          14    2.330 ms  sh 100/100\n"));
