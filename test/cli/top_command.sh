@@ -72,5 +72,15 @@ press n Enter
 expect_picture 'ended with 0'
 nothing_left
 kill -0 $target || fail "the process has ended"
+
+# A signal before the screen is there ends the recorder as well; where there is no trace nothing is left.
+run_soon() { terminal respawn-window -k "TMPDIR=$work/tmp timeout --foreground -s TERM $1 $ADAPTRACE top sleep 4321; echo ended with \$?; sleep 60"; }
+for soon in 0.01 0.1; do
+	run_soon $soon
+	expect_picture 'ended with 124'
+	await sh -c "! grep -qs '^sleep.4321' /proc/[0-9]*/cmdline"
+	[ -z "$(ls tmp)" ] || grep -q 'the trace is\|the trace will be' picture || fail "left: $(ls tmp/*)"
+	rm -rf tmp/*
+done
 terminal kill-server
 pass

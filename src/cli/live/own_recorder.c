@@ -23,7 +23,19 @@
 #define TAIL          ((off_t)65536) /* bytes of the output that are shown in the end */
 #define COPY_SIZE     65536
 #define POLL_NS       10000000
+#define SOON_POLLS    100 /* that a recorder has to end after a signal */
 #define NO_ROOM_POLLS 500 /* after so many a recorder that has no image is given up */
+
+static sigset_t ending_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	return signals;
+}
 
 /* --- the start -------------------------------------------------------------------------------- */
 
@@ -128,12 +140,20 @@ static char **make_words(const struct own_recorder *own, const struct own_reques
 }
 
 /* Its own process group: what the terminal sends is for the screen. */
+static void change_signals(int how)
+{
+	const sigset_t signals = ending_signals();
+
+	sigprocmask(how, &signals, NULL);
+}
+
 static _Noreturn void become_recorder(const struct own_recorder *own, char **words)
 {
 	const int in = open("/dev/null", O_RDONLY);
 	const int out = open(own->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
 
 	setpgid(0, 0);
+	change_signals(SIG_UNBLOCK);
 	if (in < 0 || out < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(out, STDERR_FILENO) < 0)
 		_exit(125);
@@ -159,6 +179,7 @@ bool own_recorder_start(struct own_recorder *own, const struct own_request *requ
 	if (own->attached)
 		own->processes = list_processes(request->pid);
 	words = own->attached && !own->processes ? NULL : make_words(own, request);
+	change_signals(SIG_BLOCK);
 	own->pid = words ? fork() : -1;
 	if (!own->pid)
 		become_recorder(own, words);
@@ -166,6 +187,8 @@ bool own_recorder_start(struct own_recorder *own, const struct own_request *requ
 	if (own->pid > 0)
 		return true;
 	say("cannot start a recorder: %s", strerror(errno));
+	change_signals(SIG_UNBLOCK);
+	rmdir(own->folder);
 	own->pid = 0;
 	return false;
 }
@@ -190,13 +213,16 @@ static bool has_image(const struct own_recorder *own)
 bool own_recorder_await(struct own_recorder *own)
 {
 	const struct timespec pause = {.tv_nsec = POLL_NS};
+	const sigset_t signals = ending_signals();
 
 	for (unsigned i = 0; i < NO_ROOM_POLLS; i++) {
 		if (has_image(own))
 			return true;
 		if (has_ended(own))
 			return false;
-		nanosleep(&pause, NULL);
+		own->ended_by = sigtimedwait(&signals, NULL, &pause);
+		if (own->ended_by > 0)
+			return false;
 	}
 	say("its recorder holds nothing in /dev/shm that could be shown");
 	return false;
@@ -312,15 +338,41 @@ static void offer_trace(const struct own_recorder *own)
 		remove_files(own, shown);
 }
 
+static bool ends_soon(struct own_recorder *own)
+{
+	const struct timespec pause = {.tv_nsec = POLL_NS};
+
+	for (unsigned i = 0; i < SOON_POLLS && !has_ended(own); i++)
+		nanosleep(&pause, NULL);
+	return !own->pid;
+}
+
+/* After a signal nothing is asked. */
+static void leave_trace(const struct own_recorder *own)
+{
+	if (access(own->trace, R_OK))
+		remove_files(own, show_output(own));
+	else
+		say("the trace is '%s'", own->trace);
+}
+
 void own_recorder_end(struct own_recorder *own, int signal)
 {
-	if (has_ended(own)) {
+	const bool ended = has_ended(own);
+
+	change_signals(SIG_UNBLOCK);
+	if (ended && signal)
+		leave_trace(own);
+	else if (ended)
 		offer_trace(own);
+	if (ended)
 		return;
-	}
 	if (signal) {
 		kill(own->pid, own->attached ? SIGINT : signal);
-		say("the trace will be '%s'", own->trace);
+		if (ends_soon(own))
+			leave_trace(own);
+		else
+			say("the trace will be '%s'", own->trace);
 		return;
 	}
 	if (!own->attached && !ask("'%s' still runs; end it?", own->name)) {

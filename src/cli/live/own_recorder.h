@@ -6,11 +6,13 @@
 #ifndef CLI_LIVE_OWN_RECORDER_H
 #define CLI_LIVE_OWN_RECORDER_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
 struct own_recorder {
 	pid_t pid;     /* 0: there is none, or it has ended */
+	int ended_by;  /* signal that came while it was waited for; 0 or less: none */
 	bool attached; /* to a process that runs on without it */
 	char *folder, *trace, *output;
 	char *processes;  /* that it is attached to, as -p takes them */
@@ -23,9 +25,16 @@ struct own_request {
 	const char *event; /* NULL: the default */
 };
 
-/* Starts it. False after reporting why not. */
+/*
+ * Starts it. False after reporting why not. Signals that end programs are blocked from here on, so
+ * that none ends this one with the recorder left alone; own_recorder_end() and a screen, which has
+ * handlers for them, let them through.
+ */
 bool own_recorder_start(struct own_recorder *own, const struct own_request *request);
-/* Waits until there is something to look at. False: it has ended, and may have left a trace. */
+/*
+ * Waits until there is something to look at. False: it has ended, and may have left a trace, or a
+ * signal came.
+ */
 bool own_recorder_await(struct own_recorder *own);
 /*
  * After the screen: asks what becomes of the program and of the trace. signal: the one that ended

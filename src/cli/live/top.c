@@ -454,7 +454,11 @@ static int record_and_show(struct top *top)
 	if (!own_recorder_start(&top->own, &request))
 		return 1;
 	top->rows.event = NULL; /* it is the first one there, or they are */
-	if (own_recorder_await(&top->own) || !access(top->own.trace, R_OK))
+	if (own_recorder_await(&top->own))
+		status = open_and_show(top, top->own.trace);
+	else if (top->own.ended_by > 0)
+		status = -top->own.ended_by;
+	else if (!access(top->own.trace, R_OK))
 		status = open_and_show(top, top->own.trace);
 	own_recorder_end(&top->own, status < 0 ? -status : 0);
 	return status;

@@ -644,14 +644,20 @@ static void note_signal(int number)
 	ended_by = number;
 }
 
-/* Before curses, which leaves signals alone that have a handler. */
+/* Before curses, which leaves signals alone that have a handler. They may have been blocked. */
 static void take_signals(void)
 {
 	const struct sigaction action = {.sa_handler = note_signal};
+	sigset_t taken;
 
+	sigemptyset(&taken);
+	sigaddset(&taken, SIGINT);
+	sigaddset(&taken, SIGTERM);
+	sigaddset(&taken, SIGHUP);
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);
+	sigprocmask(SIG_UNBLOCK, &taken, NULL);
 }
 
 static void start_curses(void)
