@@ -90,6 +90,7 @@ def gromacs():
         os.chdir(program.where)
         command = workloads.gromacs(2000)
         os.chdir(here)
+        command[command.index('-ntomp') + 1] = '2'
         program.command = ['env', 'OMP_NUM_THREADS=2', *command]
         yield program
 
