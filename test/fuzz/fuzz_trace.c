@@ -150,6 +150,17 @@ static void report_job(struct choice *choice, const struct trace *trace, FILE *n
 	thread_filter_fini(&choice->filter);
 }
 
+static void report_loops(struct choice *choice, const struct trace *trace, FILE *nowhere)
+{
+	choose_options(choice, trace);
+	report_iterations_text(nowhere, trace, "x.atr", &choice->options);
+	report_iterations_json(nowhere, trace, &choice->options.query);
+	report_fold_text(nowhere, trace, "x.atr", &choice->options);
+	report_fold_svg(nowhere, trace, &choice->options.query);
+	report_openmp_text(nowhere, trace, "x.atr", &choice->options);
+	thread_filter_fini(&choice->filter);
+}
+
 static void describe(const struct trace *trace, FILE *nowhere)
 {
 	info_text(nowhere, trace, "x.atr");
@@ -277,7 +288,10 @@ static void read_all(struct trace *trace, const char *path, unsigned char *bytes
 		compare(&choice, trace, nowhere);
 		break;
 	case 2:
-		report_job(&choice, trace, nowhere);
+		if (chosen(&choice, 2))
+			report_job(&choice, trace, nowhere);
+		else
+			report_loops(&choice, trace, nowhere);
 		break;
 	case 3:
 		merge(&choice, path, bytes, size);
