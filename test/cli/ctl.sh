@@ -40,6 +40,7 @@ refused "nothing is paused" adaptrace.atr resume
 ctl $target pause --recording
 [ "$(state)" = recording-paused ] || fail "$(state)"
 refused "paused already" adaptrace.atr pause --recording
+sleep 0.4 # what was sampled before is read, and the image has its number
 ctl adaptrace.atr status --json >before
 sleep 0.4
 ctl adaptrace.atr status --json >after
