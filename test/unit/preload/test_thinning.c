@@ -88,7 +88,7 @@ static struct call_time time_of_sends(void)
 		};
 
 		if (row->region == CALL_Send)
-			assert_int_equal(call_times_add(&times, &sum), 0);
+			assert_int_equal(call_times_add(&times, call_times_key(&sum), &sum), 0);
 	}
 	assert_int_equal(times.nr, 1);
 	time = times.of[0];
