@@ -1,10 +1,40 @@
 #include "cli/ctl/exchange.h"
 
 #include "trace/live/control_socket.h"
+#include "trace/live/shm_image.h"
 
 #include <errno.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
+
+/* A recorder that starts has an image before it has a socket. */
+enum { CONNECT_TRIES = 50 };
+static const struct timespec before_next_try = {.tv_nsec = 20000000};
+
+static bool is_at_work(const char *image_file)
+{
+	enum shm_image_holder holder;
+	int fd = shm_image_peek(image_file, &holder);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	return holder == SHM_IMAGE_RECORDER;
+}
+
+static int connect_patiently(const char *image_file)
+{
+	int fd = control_socket_connect(image_file);
+
+	for (unsigned i = 0;
+	     (fd == -ENOENT || fd == -ECONNREFUSED) && i < CONNECT_TRIES && is_at_work(image_file);
+	     i++) {
+		nanosleep(&before_next_try, NULL);
+		fd = control_socket_connect(image_file);
+	}
+	return fd;
+}
 
 static int exchange_over(int fd, const char *packet, size_t size, struct control_answer *answer)
 {
@@ -24,7 +54,7 @@ static int exchange_over(int fd, const char *packet, size_t size, struct control
 int exchange_packet(const char *image_file, const char *packet, size_t size,
                     struct control_answer *answer)
 {
-	int fd = control_socket_connect(image_file), err;
+	int fd = connect_patiently(image_file), err;
 
 	*answer = (struct control_answer){0};
 	if (fd < 0)

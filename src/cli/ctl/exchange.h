@@ -4,7 +4,10 @@
 
 #include "trace/live/control_packet.h"
 
-/* 0 with an answer, which may be a refusal, or -errno: -ENOENT: the recorder has ended. */
+/*
+ * 0 with an answer, which may be a refusal, or -errno: -ENOENT, -ECONNREFUSED: the recorder has
+ * ended. Waits up to a second for one that has just begun.
+ */
 int exchange(const char *image_file, const struct control_request *request,
              struct control_answer *answer);
 /* The same for a packet. */
