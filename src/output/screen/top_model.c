@@ -399,6 +399,13 @@ static int take_nothing(struct top_model *model)
 	return -ENODATA;
 }
 
+/* After the end the last whole interval stays, although some samples may have come since. */
+static bool is_rest(const struct top_model *model)
+{
+	return model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING &&
+	       trace_run(trace_of(model))->end < model->until + model->recording->interval / 2;
+}
+
 static int take_part(struct top_model *model)
 {
 	const uint64_t start = part_start(model);
@@ -410,7 +417,7 @@ static int take_part(struct top_model *model)
 	selection.from = first_shown(model, start);
 	if (is_run_due(model))
 		err = model->run.total ? sum_up_run(model) : name_part(model, &selection);
-	if (err)
+	if (err || is_rest(model))
 		return err;
 	profile = part_profile(model, &selection);
 	if (!profile)
