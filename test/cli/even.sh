@@ -45,7 +45,7 @@ for count, measured in zip(counts[event], counts[measure]):
 END
 }
 
-even 2 20000 -m 96K
-even 2 20000 -m 96K --inherit
-even 3 50000 -m 128K
+even 2 20000 -m 64K
+even 2 20000 -m 64K --inherit
+even 3 80000 -m 64K
 pass
