@@ -175,7 +175,7 @@ def online():
     print('Slowdown by record --mpi, and what a rank gives a second')
     print(f'  {"":12s} {"ranks":>5s} {"steps":>6s} {"CPU":>6s} {"calls/s":>10s} {"bytes/s":>10s}')
     for n in 2, 4, 8:
-        for program in kernels(n, 4):
+        for program in kernels(n, 2):
             steps, cpu = [], []
             for _ in range(runs):
                 alone = program.run(program.command)
