@@ -318,7 +318,7 @@ static void step(struct world *w, struct top_model *model, struct watch_json *js
 	}
 }
 
-/* What the recorder's own functions need is put back before they end. */
+/* The recorder's own functions need this, so that it is put back before they end. */
 struct kept {
 	struct image_header header;
 	struct hmb_ledger ledger;

@@ -126,7 +126,7 @@ static void places_have_rows(void **state)
 	world_close(&w);
 }
 
-/* As on two hosts, or after an update: modules 1 and 3 have the same path. */
+/* Modules 1 and 3 have the same path, as on two hosts, or after an update. */
 static void modules_of_one_file_are_one(void **state)
 {
 	const struct named_range ranges[] = {{1, 0, 32, "put"}, {3, 0, 32, "put"}};
@@ -150,7 +150,7 @@ static void modules_of_one_file_are_one(void **state)
 	world_close(&w);
 }
 
-/* Of 1000 calls of a thread at two places some were timed, for 8 each, and none at a third. */
+/* A thread made 1000 calls at two places, some timed at 8 each, and untimed ones at a third. */
 static void parts_add_up_to_the_whole(void **state)
 {
 	const struct trace_call_sum sums[] = {

@@ -108,7 +108,7 @@ static void run_team(struct omp_team *team, unsigned nr)
 	omp_team_end(team);
 }
 
-/* Those without a place of their own are in the sums as well. */
+/* The sums have regions without a place of their own as well. */
 static void test_many_threads(void **state)
 {
 	const struct ring_team_sum *row = row_at(0);
@@ -136,7 +136,7 @@ static void test_many_threads(void **state)
 	assert_int_equal(row->most_threads, OMP_PLACES + 6);
 }
 
-/* What is inside of another region is covered by it. */
+/* A region covers the regions inside of it. */
 static void test_nested(void **state)
 {
 	struct omp_team outer, inner;
@@ -203,7 +203,7 @@ static void test_tasks(void **state)
 	assert_true(team.late >= 300000);
 	omp_team_end(&team);
 	assert_true(row_at(0)->work >= 1301000);
-	/* What is neither is what the test itself does between, and may lose its CPU. */
+	/* The rest is time of the test itself between regions, which may lose its CPU. */
 	assert_int_equal(row_at(0)->barrier, part.waits[OMP_BARRIER]);
 	assert_true(row_at(0)->work + row_at(0)->barrier + row_at(0)->idle <= row_at(0)->ticks);
 }
@@ -230,7 +230,7 @@ static void test_too_many(void **state)
 	assert_int_equal(row_at(0)->count, 2);
 }
 
-/* Of the first threads with rings. */
+/* These are the first threads with rings. */
 static uint64_t calls_of(uint32_t region)
 {
 	const struct ring_sum *sums;

@@ -13,7 +13,7 @@ struct moment {
 	unsigned level;
 };
 
-/* What is known of all samples since the last reset. */
+/* The model knows all samples since the last reset. */
 struct model {
 	struct world *w;
 	struct moment *all;
@@ -198,7 +198,7 @@ static void the_kernel_is_as_fast_as_the_history_needs(void **state)
 		take_one(&m);
 	assert_int_equal(s->sampling.shift[0], 6);
 	assert_int_equal(kernel_shift(&m), SHIFT);
-	/* What costs too much is the history, until it is no finer than the run. */
+	/* The history costs too much, until it is no finer than the run. */
 	for (unsigned i = SHIFT; i < 6; i++)
 		assert_true(history_slow_down(s));
 	assert_false(history_slow_down(s));

@@ -43,7 +43,7 @@ static void forked_processes_are_own_until_their_number_is_anothers(void **state
 	assert_true(has(&own, RECORD_SAMPLE, RECORDER + 2, 0));
 }
 
-/* Those that live stay. */
+/* Processes that live stay. */
 static void many_that_ended_push_each_other_out(void **state)
 {
 	struct own_processes own;
