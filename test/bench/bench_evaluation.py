@@ -17,7 +17,7 @@ import workloads
 build = os.path.abspath(sys.argv[1])
 part = sys.argv[2] if len(sys.argv) > 2 else ''
 runs = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-adaptrace, examples = build + '/adaptrace', '/usr/share/lammps/examples/'
+adaptrace = build + '/adaptrace'
 mpirun = 'mpirun.openmpi'
 if not shutil.which(mpirun):
     print('bench_evaluation: install openmpi-bin for this')
@@ -64,12 +64,10 @@ def kernels(n, times=1):
 
 def lammps():
     for name, steps in LAMMPS.items():
-        if not (shutil.which('lmp') and os.path.isdir(examples + name)):
+        if not workloads.has_lammps_example(name):
             continue
-        program = Program(f'LAMMPS-{name}', [*ranks(2), 'lmp', '-in', 'in.short', '-log', 'none'])
-        shutil.copytree(examples + name, program.where, dirs_exist_ok=True)
-        script = re.sub(r'(?m)^run\b.*', f'run {steps}', open(f'{program.where}/in.{name}').read())
-        open(f'{program.where}/in.short', 'w').write(re.sub(r'(?m)^thermo\s.*', f'thermo {steps}', script))
+        program = Program(f'LAMMPS-{name}', [])
+        program.command = [*ranks(2), *workloads.lammps_example(name, steps, program.where)]
         yield program
 
 

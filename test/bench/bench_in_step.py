@@ -15,9 +15,10 @@ those whose name contains it, SECONDS=S lets the threads at the barrier run so l
 of 10 kHz: where a sample takes half of the period, the program loses nearly all, in step or not.
 Goals at 10 kHz: the barrier program loses in step at most 0.7 of what it loses otherwise on 2 CPUs."""
 import collections, itertools, json, os, re, shlex, shutil, statistics, subprocess, sys, tempfile, time
+import workloads
 
 build, runs = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else int(os.environ.get('RUNS', 7))
-adaptrace, example, window = build + '/adaptrace', '/usr/share/lammps/examples/rigid', 100000000
+adaptrace, window = build + '/adaptrace', 100000000
 under, only = shlex.split(os.environ.get('UNDER', '')), os.environ.get('ONLY', '')
 hertz, seconds = int(os.environ.get('HERTZ', 10000)), os.environ.get('SECONDS', '2')
 nr_cpus = len(os.sched_getaffinity(0))
@@ -79,16 +80,11 @@ def programs():
         yield barrier
         yield barrier._replace(name=barrier.name + ', unprivileged', user=unprivileged)
         yield barrier._replace(name=barrier.name + ', attached, unprivileged', user=unprivileged, attached=True)
-    if not shutil.which('lmp') or not os.path.isdir(example):
+    if not workloads.has_lammps_example('rigid'):
         print('LAMMPS: not here')
         return
-    shutil.copytree(example, '.', dirs_exist_ok=True)
-    os.chmod('.', 0o777) # it copies the mode as well
-    with open('in.rigid') as file:
-        script = re.sub(r'(?m)^run.*', 'run 150000', file.read())
-    with open('in.short', 'w') as file:
-        file.write(re.sub(r'(?m)^thermo\t.*', 'thermo 150000', script))
-    job = ['lmp', '-in', 'in.short', '-log', 'none']
+    job = workloads.lammps_example('rigid', 150000, '.')
+    os.chmod('.', 0o777) # the copy has the example's mode
     for ranks in sorted({max(nr_cpus - 1, 2), nr_cpus}):
         if shutil.which('mpirun.openmpi'):
             mpirun = ['mpirun.openmpi', '-n', str(ranks)]

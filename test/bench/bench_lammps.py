@@ -6,21 +6,18 @@ disturbance. What events cost is told against the run that was sampled without t
 recording <= 12 % (EZTrace 2.0 costs 43 %), used up <= 2 %; <= 8 bytes an event; the trace within
 -m 16M."""
 import json, os, re, resource, shutil, statistics, subprocess, sys, tempfile
+import workloads
 
 build, turns = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 6
 steps = int(sys.argv[3]) if len(sys.argv) > 3 else 150000
-example = '/usr/share/lammps/examples/rigid'
-if not (shutil.which('lmp') and shutil.which('mpirun.openmpi') and os.path.isdir(example)):
+if not (workloads.has_lammps_example('rigid') and shutil.which('mpirun.openmpi')):
     print('bench_lammps: install lammps, lammps-examples and openmpi-bin for this')
     sys.exit(77)
 folder = tempfile.TemporaryDirectory()
 work = folder.name
-shutil.copytree(example, work, dirs_exist_ok=True)
-script = re.sub(r'(?m)^run.*', f'run {steps}', open(work + '/in.rigid').read())
-open(work + '/in.short', 'w').write(re.sub(r'(?m)^thermo\t.*', f'thermo {steps}', script))
 environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    OMP_NUM_THREADS='1')
-job = ['mpirun.openmpi', '-n', '2', 'lmp', '-in', 'in.short', '-log', 'none']
+job = ['mpirun.openmpi', '-n', '2', *workloads.lammps_example('rigid', steps, work)]
 sample = [build + '/adaptrace', 'record', '-q', '-F', '10', '-g', 'none']
 record = [*sample, '--mpi']
 ways = {

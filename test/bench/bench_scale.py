@@ -4,13 +4,13 @@ ranks, against all calls: bytes of calls, and of the iterations' times; calls an
 of LAMMPS rigid in PAIRS pairs (15), with --scale-trace and with --mpi alone, in turns. PART of the steps is run
 (1); kernels, lammps or a kind may be asked for by KIND=NAME. Goals are those of doc/iterations.md."""
 import json, os, re, shutil, statistics, subprocess, sys, tempfile
+import workloads
 
 build = os.path.abspath(sys.argv[1])
 pairs = int(sys.argv[2]) if len(sys.argv) > 2 else 15
 part = float(sys.argv[3]) if len(sys.argv) > 3 else 1
 wanted = os.environ.get('KIND', '')
 top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-examples = '/usr/share/lammps/examples'
 if not shutil.which('mpicc.openmpi'):
     print('bench_scale: install libopenmpi-dev for this')
     sys.exit(77)
@@ -51,11 +51,7 @@ def row(name, steps, goal, job, where=work):
 
 def script(name, steps):
     where = f'{work}/{name}'
-    if not os.path.isdir(where):
-        shutil.copytree(f'{examples}/{name}', where)
-    text = re.sub(r'(?m)^run.*', f'run {steps}', open(f'{where}/in.{name}').read())
-    open(f'{where}/in.short', 'w').write(re.sub(r'(?m)^thermo\t.*', f'thermo {steps}', text))
-    return ['lmp', '-in', 'in.short', '-log', 'none'], where
+    return workloads.lammps_example(name, steps, where), where
 
 
 def loop_time(job, where, *options):
@@ -66,7 +62,7 @@ def loop_time(job, where, *options):
 subprocess.run(['mpicc.openmpi', '-O1', '-w', '-o', work + '/iterate', top + '/test/mpi/iterate.c', '-lm'], check=True)
 for kind, steps, goal in (('wavefront', 250, 10), ('wavefront', 2000, 3), ('cg', 2000, 5), ('adi', 2000, 5), ('solver', 2000, 5)):
     row(kind, steps, goal, ['./iterate', kind, str(steps)])
-if not (shutil.which('lmp') and os.path.isdir(examples)):
+if not workloads.has_lammps_example('rigid'):
     print('bench_scale: install lammps and lammps-examples for the rest')
     sys.exit(0)
 for name, steps, goal in (('rigid', 100000, 7), ('colloid', 50000, 4), ('melt', 5000, 8)):

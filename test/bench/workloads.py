@@ -1,8 +1,9 @@
 """Real programs to measure on, those of them that are installed: a name, a command, and the files
 that it needs in its working directory. Each runs for a few seconds on one CPU."""
-import glob, os, shutil, subprocess
+import glob, os, re, shutil, subprocess
 
-MELT = '/usr/share/lammps/examples/melt/in.melt'
+EXAMPLES = '/usr/share/lammps/examples/'
+MELT = EXAMPLES + 'melt/in.melt'
 TOPOLOGY = '''#include "oplsaa.ff/forcefield.itp"
 #include "oplsaa.ff/spce.itp"
 [ system ]
@@ -76,6 +77,20 @@ def lammps(steps):
     put('in.melt', '\n'.join(f'run {steps}' if line.startswith('run') else line
                              for line in text.splitlines()) + '\n')
     return ['lmp', '-in', 'in.melt', '-log', 'none', '-screen', 'none']
+
+
+def has_lammps_example(name):
+    return shutil.which('lmp') and os.path.isdir(EXAMPLES + name)
+
+
+def lammps_example(name, steps, where):
+    """Copies an example of LAMMPS to a folder, with so many steps and no output between; a command to run there."""
+    shutil.copytree(EXAMPLES + name, where, dirs_exist_ok=True)
+    with open(f'{where}/in.{name}') as file:
+        script = re.sub(r'(?m)^run\b.*', f'run {steps}', file.read())
+    with open(where + '/in.short', 'w') as file:
+        file.write(re.sub(r'(?m)^thermo\s.*', f'thermo {steps}', script))
+    return ['lmp', '-in', 'in.short', '-log', 'none']
 
 
 def gromacs(steps):
