@@ -8,7 +8,7 @@
 
 #include "bench.h"
 #include "hmb/hmb.h"
-#include "output/screen/top_model.h"
+#include "live_recording.h"
 #include "random.h"
 #include "trace/live/tables.h"
 
@@ -81,45 +81,6 @@ static void put(struct recording *r)
 	tables_run(r->tables)->end = r->time;
 }
 
-static int recording_update(void *arg)
-{
-	return live_trace_update(((struct recording *)arg)->live);
-}
-
-static void recording_choose(void *arg, uint64_t from, uint64_t max)
-{
-	live_trace_choose(((struct recording *)arg)->live, from, max);
-}
-
-static int recording_choose_window(void *arg, uint32_t number)
-{
-	return live_trace_choose_window(((struct recording *)arg)->live, number);
-}
-
-static const struct trace *recording_trace(void *arg)
-{
-	return live_trace_of(((struct recording *)arg)->live);
-}
-
-static struct recording_state recording_recorder(void *arg)
-{
-	return live_trace_recorder(((struct recording *)arg)->live);
-}
-
-static bool recording_name(void *arg, const struct profile *profile, bool patient)
-{
-	(void)arg;
-	(void)profile;
-	(void)patient;
-	return false;
-}
-
-static void recording_add_names(void *arg, const struct profile *profile)
-{
-	(void)arg;
-	(void)profile;
-}
-
 static void second(struct recording *r)
 {
 	for (unsigned i = 0; i < PER_TICK; i++)
@@ -157,18 +118,7 @@ int main(void)
 {
 	static struct recording r = {.seed = 5};
 	char path[] = "/tmp/adaptrace-bench-XXXXXX.atr";
-	const struct top_recording recording = {
-		.update = recording_update,
-		.choose = recording_choose,
-		.choose_window = recording_choose_window,
-		.trace = recording_trace,
-		.recorder = recording_recorder,
-		.name = recording_name,
-		.add_names = recording_add_names,
-		.arg = &r,
-		.path = path,
-		.interval = SECOND,
-	};
+	struct top_recording recording;
 	struct top_model model;
 	uint64_t before;
 
@@ -180,6 +130,7 @@ int main(void)
 	printf("%zu samples in %zu MiB, floor %u\n", (size_t)hmb_stored(r.hmb, 0),
 	       hmb_used(r.hmb) >> 20, hmb_floor(r.hmb, 0));
 	r.live = live_trace_open(path);
+	recording = live_recording(r.live, path, SECOND);
 	top_model_init(&model, &recording);
 	before = cpu_now();
 	top_model_tick(&model);

@@ -13,11 +13,11 @@
 
 #include "hmb/call.h"
 #include "hmb/hmb.h"
+#include "live_recording.h"
 #include "output/report/report.h"
 #include "output/report/watch_json.h"
 #include "output/screen/text_view.h"
 #include "output/screen/top_lines.h"
-#include "output/screen/top_model.h"
 #include "random.h"
 #include "trace/live/image_status.h"
 #include "trace/live/live_trace.h"
@@ -154,47 +154,11 @@ static void go_on(struct world *w, unsigned nr)
 
 /* --- readers ---------------------------------------------------------------------------------- */
 
-static int recording_update(void *arg)
-{
-	return live_trace_update(((struct world *)arg)->live);
-}
-
-static void recording_choose(void *arg, uint64_t from, uint64_t max)
-{
-	live_trace_choose(((struct world *)arg)->live, from, max);
-}
-
-static int recording_choose_window(void *arg, uint32_t number)
-{
-	return live_trace_choose_window(((struct world *)arg)->live, number);
-}
-
-static const struct trace *recording_trace(void *arg)
-{
-	return live_trace_of(((struct world *)arg)->live);
-}
-
-static enum live_state recording_state(void *arg)
-{
-	return live_trace_state(((struct world *)arg)->live);
-}
-
-static struct recording_state recording_recorder(void *arg)
-{
-	return live_trace_recorder(((struct world *)arg)->live);
-}
-
 static bool recording_name(void *arg, const struct profile *profile, bool patient)
 {
 	(void)arg;
 	(void)profile;
 	return !patient;
-}
-
-static void recording_add_names(void *arg, const struct profile *profile)
-{
-	(void)arg;
-	(void)profile;
 }
 
 static void draw(struct world *w, struct top_model *model)
@@ -338,22 +302,11 @@ static void put_back(const struct world *w, const struct kept *kept)
 
 static void take_steps(struct world *w, struct steps *steps)
 {
-	const struct top_recording recording = {
-		.update = recording_update,
-		.choose = recording_choose,
-		.choose_window = recording_choose_window,
-		.trace = recording_trace,
-		.state = recording_state,
-		.recorder = recording_recorder,
-		.name = recording_name,
-		.add_names = recording_add_names,
-		.arg = w,
-		.path = w->path,
-		.interval = 30000000,
-	};
+	struct top_recording recording = live_recording(w->live, w->path, 30000000);
 	struct watch_json *json = watch_json_new();
 	struct top_model model;
 
+	recording.name = recording_name;
 	top_model_init(&model, &recording);
 	for (unsigned i = 0; i < MOST_STEPS && steps->at < steps->end; i++)
 		step(w, &model, json, steps);
