@@ -182,8 +182,7 @@ static void put_table(FILE *to, const struct page *page, const struct report_opt
 		if (!options->style.quiet && page->of.phases[i]->unit)
 			put_line(to, page->of.phases[i]);
 	}
-	if (nr > options->query.limit)
-		report_text_more(to, options, nr - options->query.limit, "phase");
+	report_text_rest(to, options, nr, "phase");
 	if (page->of.left_out && !options->style.quiet)
 		fprintf(to, "%" PRIu64 " more phase%s found no room\n", page->of.left_out,
 		        plural(page->of.left_out));

@@ -17,12 +17,6 @@ struct job_text {
 	const struct report_options *options;
 };
 
-static void put_rest(FILE *to, const struct report_options *options, size_t nr, const char *what)
-{
-	if (nr > options->query.limit)
-		report_text_more(to, options, nr - options->query.limit, what);
-}
-
 static void put_title(FILE *to, const struct report_options *options, const char *title)
 {
 	if (!options->style.quiet)
@@ -159,7 +153,7 @@ static void put_ranks(FILE *to, const struct job_text *job)
 		put_titles(&table);
 	for (uint32_t i = 0; i < job->of.rows.nr && i < options->query.limit; i++)
 		put_rank_row(&table, &job->of, i);
-	put_rest(to, options, job->of.rows.nr, "rank");
+	report_text_rest(to, options, job->of.rows.nr, "rank");
 }
 
 static void put_others(FILE *to, const struct job_text *job)
@@ -190,7 +184,7 @@ static void put_functions(FILE *to, const struct job_text *job)
 		if (nr++ < options->query.limit)
 			put_spread_row(&table, &job->of, &job->of.samples.functions[i], room);
 	}
-	put_rest(to, options, nr, "function");
+	report_text_rest(to, options, nr, "function");
 }
 
 static int put_head(FILE *to, const struct job_text *job, const char *name)
@@ -284,7 +278,7 @@ static void put_contexts(FILE *to, const struct job_text *job)
 		put_path(&table, job, contexts[i].path);
 		table_end(&table);
 	}
-	put_rest(to, options, job->of.samples.nr_contexts, "context");
+	report_text_rest(to, options, job->of.samples.nr_contexts, "context");
 }
 
 /* --- who sends to whom ------------------------------------------------------------------------ */
@@ -325,7 +319,7 @@ static int put_pairs(FILE *to, const struct job_text *job)
 	put_titles(&table);
 	for (uint32_t i = 0; i < nr; i++)
 		put_link_row(&table, &links[i]);
-	put_rest(to, job->options, job->of.calls.nr_links, "pair");
+	report_text_rest(to, job->options, job->of.calls.nr_links, "pair");
 	free(links);
 	return 0;
 }

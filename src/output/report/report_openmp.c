@@ -127,8 +127,7 @@ static void put_regions(FILE *to, const struct regions *regions,
 	}
 	for (uint32_t i = 0; i < regions->openmp.nr && i < options->query.limit; i++)
 		put_line(to, regions, i, options);
-	if (regions->openmp.nr > options->query.limit)
-		report_text_more(to, options, regions->openmp.nr - options->query.limit, "region");
+	report_text_rest(to, options, regions->openmp.nr, "region");
 }
 
 /* "inner in parallel main loop.c:7" */

@@ -96,9 +96,7 @@ static void put_rows(FILE *to, const struct call_sites *sites, const struct repo
 	}
 	for (uint32_t i = 0; i < sites->nr && i < limit; i++)
 		put_site_row(&table, sites, &sites->rows[i], options);
-	if (sites->nr > limit && !options->style.quiet)
-		fprintf(to, "%" PRIu32 " more place%s; --all shows them\n", sites->nr - limit,
-		        plural(sites->nr - limit));
+	report_text_rest(to, options, sites->nr, "place");
 }
 
 int report_sites_text(FILE *to, const struct trace *trace, const char *name,

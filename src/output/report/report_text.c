@@ -31,6 +31,12 @@ void report_text_more(FILE *to, const struct report_options *options, uint64_t n
 		        plural(nr));
 }
 
+void report_text_rest(FILE *to, const struct report_options *options, uint64_t nr, const char *what)
+{
+	if (nr > options->query.limit)
+		report_text_more(to, options, nr - options->query.limit, what);
+}
+
 /* --- tables ----------------------------------------------------------------------------------- */
 
 static struct profile_row table_row(const struct functions_text *table, uint32_t i)

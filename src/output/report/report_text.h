@@ -38,6 +38,9 @@ static inline unsigned room_behind(const struct report_options *options, unsigne
 /* Says how many rows a table for people leaves out, if any; what: the name of one row. */
 void report_text_more(FILE *to, const struct report_options *options, uint64_t nr,
                       const char *what);
+/* The same of a table of nr rows that shows as many as the query's limit. */
+void report_text_rest(FILE *to, const struct report_options *options, uint64_t nr,
+                      const char *what);
 
 /* Prints a warning. It is a warning_fn whose arg points to this. */
 struct warning_text {
