@@ -3,11 +3,7 @@
 #include "output/report/report_head.h"
 #include "output/report/report_text.h"
 #include "output/text/json_writer.h"
-#include "output/text/text.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_CALL_WIDTH 32 /* of text */
@@ -34,21 +30,6 @@ static void places_fini(struct places *places)
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-static int put_part(FILE *to, const struct places *places)
-{
-	char *text = selection_text(places->job.trace, places->sites.selection);
-
-	if (!text)
-		return -ENOMEM;
-	if (*text) {
-		fputs("shown: ", to);
-		text_put(to, text, 0);
-		fputc('\n', to);
-	}
-	free(text);
-	return 0;
-}
-
 static int put_head(FILE *to, const struct places *places, const char *name,
                     const struct report_options *options)
 {
@@ -60,7 +41,7 @@ static int put_head(FILE *to, const struct places *places, const char *name,
 		return 0;
 	report_head_run(to, sites->trace, name);
 	job_warnings(&places->job, report_warning_text, &warning);
-	err = put_part(to, places);
+	err = report_head_calls_part(to, sites->trace, sites->selection);
 	fprintf(to, "\n%scalls by the place that made them%s%s\n\n", paint(options, BOLD),
 	        sites->thinned ? "" : ", with exact times", paint(options, PLAIN));
 	put_call_completeness(to, sites->trace, sites->exact, sites->thinned);
