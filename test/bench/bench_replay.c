@@ -10,15 +10,15 @@
 #include "bench.h"
 #include "flat.h"
 #include "hmb/cct.h"
-#include "trace/trace.h"
+#include "recorded_samples.h"
 
-enum { SIZE = 100 << 20, BATCH = 256, TURNS = 15, FRAMES = 20, MAX_PATH = 1024 };
+enum { SIZE = 100 << 20, BATCH = 256, TURNS = 15, FRAMES = 20 };
 
 struct replay {
 	struct hmb_sample *samples;
 	size_t nr;
 	unsigned time_shift;
-	uint64_t batch_frames[BATCH * MAX_PATH];
+	uint64_t batch_frames[BATCH * RECORDED_MAX_PATH];
 	struct hmb_sample batch[BATCH];
 	uint32_t contexts[BATCH];
 	uint64_t duration; /* of the program */
@@ -29,34 +29,13 @@ struct replay {
 
 /* --- the samples ------------------------------------------------------------------------------ */
 
-static uint64_t base_period(const struct trace *trace, const struct trace_sample *sample)
-{
-	const struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
-		if (stream->event == sample->event &&
-		    (stream->cpu == sample->cpu || stream->cpu == UINT32_MAX))
-			return stream->base_period;
-	return 0;
-}
-
 static struct hmb_sample recorded(const struct trace *trace, const struct trace_sample *sample)
 {
-	uint64_t *frames = malloc(MAX_PATH * sizeof(*frames));
-	size_t nr = trace_stack(trace, sample, frames, MAX_PATH);
+	uint64_t *frames = malloc(RECORDED_MAX_PATH * sizeof(*frames));
+	size_t nr = recorded_stack(trace, sample, frames);
 
-	nr = nr < MAX_PATH ? nr : MAX_PATH;
 	frames = realloc(frames, nr * sizeof(*frames));
-	return (struct hmb_sample){
-		.level = sample->level,
-		.time = sample->time,
-		.step = base_period(trace, sample) << (sample->level + 1) % 64,
-		.thread = sample->thread,
-		.cpu = sample->cpu,
-		.leaf = frames[0],
-		.path = frames + 1,
-		.path_size = (unsigned)nr - 1,
-	};
+	return recorded_sample(trace, sample, frames, nr);
 }
 
 static bool load(struct replay *replay, const char *path)
@@ -68,8 +47,7 @@ static bool load(struct replay *replay, const char *path)
 
 	if (!walk)
 		return false;
-	while (trace_event(trace, 0)->base_period >> replay->time_shift > 724)
-		replay->time_shift++;
+	replay->time_shift = recorded_time_shift(trace);
 	while (trace_walk_next(walk, &sample) == 1) {
 		if (!(replay->nr & (replay->nr - 1)))
 			replay->samples = realloc(replay->samples,
@@ -170,7 +148,7 @@ int main(int argc, char **argv)
 	struct hmb_config config = {
 		.size = SIZE,
 		.nr_kinds = 1,
-		.max_path = MAX_PATH,
+		.max_path = RECORDED_MAX_PATH,
 		.truncated_frame = 1,
 	};
 

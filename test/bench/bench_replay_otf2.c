@@ -23,17 +23,10 @@ int main(int argc, char **argv)
 #include "hmb/call.h"
 #include "hmb/cct.h"
 #include "hmb/hmb.h"
+#include "recorded_samples.h"
 #include "trace/call_stream.h"
-#include "trace/trace.h"
 
-enum {
-	SIZE = 128 << 20,
-	POOL = 512 << 20,
-	CHUNK = 1 << 20,
-	BATCH = 256,
-	TURNS = 7,
-	MAX_PATH = 1024
-};
+enum { SIZE = 128 << 20, POOL = 512 << 20, CHUNK = 1 << 20, TURNS = 7 };
 
 /* Everything, as it happened, and the parts of it for themselves. */
 enum step_set { ALL, SAMPLES, CALLS, NR_SETS };
@@ -144,34 +137,12 @@ static void *keep(const void *data, size_t size)
 
 /* --- the input -------------------------------------------------------------------------------- */
 
-static uint64_t base_period(const struct trace *trace, const struct trace_sample *sample)
-{
-	const struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = trace_stream(trace, i)); i++)
-		if (stream->event == sample->event &&
-		    (stream->cpu == sample->cpu || stream->cpu == UINT32_MAX))
-			return stream->base_period;
-	return 0;
-}
-
 static struct hmb_sample copy_sample(const struct trace *trace, const struct trace_sample *sample)
 {
-	uint64_t frames[MAX_PATH], *own;
-	size_t nr = trace_stack(trace, sample, frames, MAX_PATH);
+	uint64_t frames[RECORDED_MAX_PATH];
+	size_t nr = recorded_stack(trace, sample, frames);
 
-	nr = nr < MAX_PATH ? nr : MAX_PATH;
-	own = keep(frames, nr * sizeof(*own));
-	return (struct hmb_sample){
-		.level = sample->level,
-		.time = sample->time,
-		.step = base_period(trace, sample) << (sample->level + 1) % 64,
-		.thread = sample->thread,
-		.cpu = sample->cpu,
-		.leaf = own[0],
-		.path = own + 1,
-		.path_size = (unsigned)nr - 1,
-	};
+	return recorded_sample(trace, sample, keep(frames, nr * sizeof(*frames)), nr);
 }
 
 static void load_samples(struct replay *replay)
@@ -235,8 +206,7 @@ static bool load(struct replay *replay, const char *path)
 	if (!index)
 		return false;
 	replay->trace = trace;
-	while (trace_event(trace, 0)->base_period >> replay->time_shift > 724)
-		replay->time_shift++;
+	replay->time_shift = recorded_time_shift(trace);
 	load_samples(replay);
 	for (uint32_t thread = 0; thread < index->nr_threads; thread++)
 		load_calls(replay, index, thread, &room);
@@ -260,7 +230,7 @@ static struct hmb *buffer_new(struct replay *replay)
 		.nr_kinds = NR_KINDS,
 		.kinds = {[KIND_SAMPLES] = {.time_shift = replay->time_shift},
 	                  [KIND_CALLS] = {.content = HMB_CALLS, .time_shift = 3}},
-		.max_path = MAX_PATH,
+		.max_path = RECORDED_MAX_PATH,
 		.truncated_frame = 1,
 	};
 
