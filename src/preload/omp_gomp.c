@@ -58,50 +58,51 @@ static uintptr_t run_alone(uintptr_t function, uintptr_t data)
 	return 1;
 }
 
+/* Declares the caller's runtime and `real`, its function of this name. NULL: it has none. */
+#define FIND_REAL(name, nr)                                                           \
+	const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
+	uintptr_t (*real)(PARAMS_##nr) = (uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name]
+
 /*
  * Only a program that has its library from nowhere comes to run_alone(). Regions with reductions
  * have a pointer at the start of their data.
  */
-#define PARALLEL(name, nr)                                                                    \
-	AROUND EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                     \
-	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
-	{                                                                                     \
-		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
-		uintptr_t (*real)(PARAMS_##nr) =                                              \
-			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
-		struct omp_team team;                                                         \
-		uintptr_t result;                                                             \
-                                                                                              \
-		if (unlikely(!real))                                                          \
-			return run_alone(a0, a1);                                             \
-		if (!begin(&team, runtime, a0, a1, OWN_FRAME))                                \
-			return real(a0, a1, REST_##nr);                                       \
-		if (GOMP_CALL_##name == GOMP_CALL_parallel_reductions)                        \
-			team.reductions = *(const uintptr_t *)a1;                             \
-		result = real((uintptr_t)body, (uintptr_t)&team, REST_##nr);                  \
-		omp_team_end(&team);                                                          \
-		return result;                                                                \
+#define PARALLEL(name, nr)                                                   \
+	AROUND EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                    \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                            \
+	{                                                                    \
+		FIND_REAL(name, nr);                                         \
+		struct omp_team team;                                        \
+		uintptr_t result;                                            \
+                                                                             \
+		if (unlikely(!real))                                         \
+			return run_alone(a0, a1);                            \
+		if (!begin(&team, runtime, a0, a1, OWN_FRAME))               \
+			return real(a0, a1, REST_##nr);                      \
+		if (GOMP_CALL_##name == GOMP_CALL_parallel_reductions)       \
+			team.reductions = *(const uintptr_t *)a1;            \
+		result = real((uintptr_t)body, (uintptr_t)&team, REST_##nr); \
+		omp_team_end(&team);                                         \
+		return result;                                               \
 	}
 
-#define WAIT(name, nr, wait)                                                                  \
-	EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                            \
-	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
-	{                                                                                     \
-		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
-		uintptr_t (*real)(PARAMS_##nr) =                                              \
-			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
-		struct omp_part *part = omp_part;                                             \
-		struct omp_wait waiting;                                                      \
-		uintptr_t result;                                                             \
-                                                                                              \
-		if (unlikely(!real))                                                          \
-			return 0;                                                             \
-		if (!part)                                                                    \
-			return real(ARGS_##nr);                                               \
-		omp_wait_begin(&waiting, OMP_##wait, OWN_FRAME);                              \
-		result = real(ARGS_##nr);                                                     \
-		omp_wait_end(&waiting, part);                                                 \
-		return result;                                                                \
+#define WAIT(name, nr, wait)                                     \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr);               \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                \
+	{                                                        \
+		FIND_REAL(name, nr);                             \
+		struct omp_part *part = omp_part;                \
+		struct omp_wait waiting;                         \
+		uintptr_t result;                                \
+                                                                 \
+		if (unlikely(!real))                             \
+			return 0;                                \
+		if (!part)                                       \
+			return real(ARGS_##nr);                  \
+		omp_wait_begin(&waiting, OMP_##wait, OWN_FRAME); \
+		result = real(ARGS_##nr);                        \
+		omp_wait_end(&waiting, part);                    \
+		return result;                                   \
 	}
 
 /* --- tasks ------------------------------------------------------------------------------------ */
@@ -176,23 +177,21 @@ static size_t block_align(size_t align)
 }
 
 /* a0: function, a1: its data, a2: what copies it, a3: bytes, a4: alignment, a6: flags. */
-#define TASK(name, nr)                                                                        \
-	AROUND EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                                     \
-	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                             \
-	{                                                                                     \
-		const struct omp_runtime *runtime = omp_runtime_of(CALLER, GOMP_CALL_##name); \
-		uintptr_t (*real)(PARAMS_##nr) =                                              \
-			(uintptr_t(*)(PARAMS_##nr))runtime->calls[GOMP_CALL_##name];          \
-		struct task_block block;                                                      \
-                                                                                              \
-		if (unlikely(!real))                                                          \
-			return run_alone(a0, a1);                                             \
-		if (!is_seen(runtime, a3, a4, (unsigned)a6))                                  \
-			return real(a0, a1, REST_##nr);                                       \
-		a4 = block_align(a4);                                                         \
-		a3 = fill_block(&block, a0, a1, a2, a3, a4);                                  \
-		return real((uintptr_t)task_body, (uintptr_t)&block,                          \
-		            a2 ? (uintptr_t)copy_task : 0, a3, a4, a5, a6, a7, a8, a9);       \
+#define TASK(name, nr)                                                                  \
+	AROUND EXPORT uintptr_t GOMP_##name(PARAMS_##nr);                               \
+	EXPORT uintptr_t GOMP_##name(PARAMS_##nr)                                       \
+	{                                                                               \
+		FIND_REAL(name, nr);                                                    \
+		struct task_block block;                                                \
+                                                                                        \
+		if (unlikely(!real))                                                    \
+			return run_alone(a0, a1);                                       \
+		if (!is_seen(runtime, a3, a4, (unsigned)a6))                            \
+			return real(a0, a1, REST_##nr);                                 \
+		a4 = block_align(a4);                                                   \
+		a3 = fill_block(&block, a0, a1, a2, a3, a4);                            \
+		return real((uintptr_t)task_body, (uintptr_t)&block,                    \
+		            a2 ? (uintptr_t)copy_task : 0, a3, a4, a5, a6, a7, a8, a9); \
 	}
 
 #include "preload/gomp_calls.def"
