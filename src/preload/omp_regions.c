@@ -262,13 +262,8 @@ static void pop_to(struct thread *thread, unsigned depth)
 /* The times of regions are always read. */
 static void write_call(struct thread *thread, uint32_t region, uint64_t enter, uint64_t leave)
 {
-	thread_begin_record(thread, region, thread_depth(thread), 0);
-	thread->idle = false;
 	thread->weight = 1;
-	enter = process_clip(enter, leave);
-	thread_write(thread,
-	             thread_wants_times(thread, enter, leave) && process_wants(CLASS_OPENMP, false),
-	             enter, leave);
+	thread_write_region(thread, region, CLASS_OPENMP, enter, leave);
 }
 
 static void pop_call(const struct omp_call *call, uint64_t leave)

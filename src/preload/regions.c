@@ -59,19 +59,10 @@ static void begin(struct adaptrace_site *site)
 	thread->inside = 0;
 }
 
-static bool is_wanted(struct thread *thread, uint64_t from, uint64_t to)
-{
-	return thread->weight && thread_wants_times(thread, from, to) &&
-	       process_wants(CLASS_USER, false);
-}
-
 /* Writes a call whose weight the thread has. */
 static void write_call(struct thread *thread, uint32_t region, uint64_t from, uint64_t to)
 {
-	from = process_clip(from, to);
-	thread_begin_record(thread, region, thread_depth(thread), 0);
-	thread->idle = false;
-	thread_write(thread, is_wanted(thread, from, to), from, to);
+	thread_write_region(thread, region, CLASS_USER, from, to);
 }
 
 /*
@@ -143,7 +134,7 @@ static void value(struct adaptrace_site *site, double number)
 	memcpy(visit_part(&visit, CALL_VALUE, 0, CALL_NO_PEER), &number, sizeof(number));
 	thread->idle = false;
 	thread->weight = 1;
-	thread_write(thread, is_wanted(thread, ticks, ticks), ticks, ticks);
+	thread_write(thread, thread_wants(thread, CLASS_USER, ticks, ticks), ticks, ticks);
 	thread->inside = 0;
 }
 

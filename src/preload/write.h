@@ -155,4 +155,22 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	publish(thread, 1, leave);
 }
 
+/* Tells whether a call of this class, whose weight the thread has, is to be written. */
+static inline bool thread_wants(struct thread *thread, enum call_class class, uint64_t enter,
+                                uint64_t leave)
+{
+	return thread->weight && thread_wants_times(thread, enter, leave) &&
+	       process_wants(class, false);
+}
+
+/* Makes and writes the record of a region without parts, whose weight the thread has. */
+static inline void thread_write_region(struct thread *thread, uint32_t region,
+                                       enum call_class class, uint64_t enter, uint64_t leave)
+{
+	enter = process_clip(enter, leave);
+	thread_begin_record(thread, region, thread_depth(thread), 0);
+	thread->idle = false;
+	thread_write(thread, thread_wants(thread, class, enter, leave), enter, leave);
+}
+
 #endif
