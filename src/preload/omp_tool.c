@@ -210,14 +210,15 @@ static void leave_tasks(const struct omp_part *part)
 	nested.nr_tasks = nested.outside[part - nested.parts];
 }
 
-static void note_wait(int endpoint, struct omp_part *part)
+/* Its thread is in a part. */
+static void note_wait(int endpoint, enum omp_wait_type type)
 {
 	struct omp_wait *wait = &nested.waits[nested.nr_tasks];
 
 	if (endpoint == TOOL_BEGIN)
-		omp_wait_begin(wait, OMP_BARRIER, OWN_FRAME);
+		omp_wait_begin(wait, type, OWN_FRAME);
 	else if (wait->since)
-		omp_wait_end(wait, part);
+		omp_wait_end(wait, omp_part);
 }
 
 /* A task group is a region from its begin on, and waits at its end alone. */
@@ -228,7 +229,7 @@ static void sync_region_wait(int type, int endpoint, union tool_data *parallel,
 	(void)task;
 	(void)call;
 	if (type == TOOL_TASKGROUP && omp_part)
-		note_wait(endpoint, omp_part);
+		note_wait(endpoint, OMP_BARRIER);
 }
 
 static void sync_region(int type, int endpoint, union tool_data *parallel, union tool_data *task,
@@ -245,7 +246,7 @@ static void sync_region(int type, int endpoint, union tool_data *parallel, union
 		if (endpoint == TOOL_BEGIN)
 			end_part(task);
 	} else if (is_wait(type)) {
-		note_wait(endpoint, part);
+		note_wait(endpoint, OMP_BARRIER);
 	}
 }
 
@@ -257,15 +258,15 @@ static void mutex_acquire(int type, unsigned hint, unsigned implementation, uint
 	(void)wait;
 	(void)call;
 	if (type == TOOL_MUTEX_CRITICAL && omp_part)
-		omp_wait_begin(&nested.waits[nested.nr_tasks], OMP_CRITICAL, OWN_FRAME);
+		note_wait(TOOL_BEGIN, OMP_CRITICAL);
 }
 
 static void mutex_acquired(int type, uint64_t wait, const void *call)
 {
 	(void)wait;
 	(void)call;
-	if (type == TOOL_MUTEX_CRITICAL && omp_part && nested.waits[nested.nr_tasks].since)
-		omp_wait_end(&nested.waits[nested.nr_tasks], omp_part);
+	if (type == TOOL_MUTEX_CRITICAL && omp_part)
+		note_wait(TOOL_END, OMP_CRITICAL);
 }
 
 /* --- the start -------------------------------------------------------------------------------- */
