@@ -1,10 +1,10 @@
 #include "output/views/mpi_time.h"
 
+#include "trace/trace_calls.h"
+
 bool region_is_mpi(const struct trace *trace, uint32_t region)
 {
-	const struct trace_region *entry = trace_region(trace, region);
-
-	return entry && entry->region_class < TRACE_USER_REGION;
+	return trace_region_traits(trace, region)->source == CALLS_MPI;
 }
 
 uint64_t mpi_time(const struct trace *trace)
