@@ -67,11 +67,6 @@ static const struct trace *trace_of(const struct top_model *model)
 	return model->recording->trace(model->recording->arg);
 }
 
-static uint32_t shift_of(const struct trace_window *window)
-{
-	return window->floor > window->shift ? window->floor : window->shift;
-}
-
 /* Whether a window has most of what was sampled since a time, and more of it than the run. */
 static bool shows_more(const struct top_model *model, const struct trace_window *window,
                        uint64_t from)
@@ -81,7 +76,7 @@ static bool shows_more(const struct top_model *model, const struct trace_window 
 
 	if (!trace_is_window(window) || window->to ||
 	    trace_window_event(trace, window) != model->event ||
-	    shift_of(window) >= trace_shift(&model->of_run))
+	    trace_window_shift(window) >= trace_shift(&model->of_run))
 		return false;
 	return window->from <= from ||
 	       (window->from < end && window->from - from < end - window->from);
@@ -94,10 +89,10 @@ static void find_window(struct top_model *model, uint64_t from)
 
 	for (uint32_t i = 0; (window = trace_window(trace_of(model), i)); i++)
 		if (shows_more(model, window, from) &&
-		    (!found || shift_of(window) < shift_of(found)))
+		    (!found || trace_window_shift(window) < trace_window_shift(found)))
 			found = window;
 	model->window = found ? found->number : 0;
-	model->window_period = found ? trace_period(&model->of_run, shift_of(found)) : 0;
+	model->window_period = found ? trace_period(&model->of_run, trace_window_shift(found)) : 0;
 }
 
 /* The first moment since a time that the window, if one shows it, has. */
