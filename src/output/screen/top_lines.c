@@ -113,15 +113,6 @@ static void put_state(FILE *to, const struct top_model *model, bool wide)
 	put_events(to, model);
 }
 
-static unsigned columns_of(const char *text)
-{
-	unsigned columns = 0;
-
-	for (; *text; text++)
-		columns += (*text & 0xc0) != 0x80;
-	return columns;
-}
-
 void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
 {
 	char *state = NULL;
@@ -133,7 +124,7 @@ void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
 		return;
 	put_state(memory, model, columns >= WIDE);
 	if (!fclose(memory) && state) {
-		used = columns_of(state) + 1;
+		used = text_put(NULL, state, 0) + 1;
 		fputc(' ', to);
 		put_command(to, trace_of(model), columns > used + 12 ? columns - used : 12);
 		fputs(state, to);
