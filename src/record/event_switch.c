@@ -357,7 +357,7 @@ static void switch_on(struct session *s, unsigned e, uint64_t now)
 	event->own_off += overhead_guard_cpu_time() - event->own_at;
 	if (!s->started || is_paused(s))
 		return;
-	history_skip(&s->history, e, tables_end_gap(s->tables, event->kind, now));
+	pause_end_gap(s, e, now);
 	if (!e)
 		tasks_resume(&s->tasks, now);
 }

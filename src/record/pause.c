@@ -46,6 +46,11 @@ void pause_begin_gap(struct session *s, unsigned event, uint64_t from)
 	s->pause.nr_gaps++;
 }
 
+void pause_end_gap(struct session *s, unsigned event, uint64_t to)
+{
+	history_skip(&s->history, event, tables_end_gap(s->tables, s->events[event].kind, to));
+}
+
 static void begin_gaps(struct session *s)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
@@ -57,8 +62,7 @@ static void end_gaps(struct session *s, uint64_t time)
 {
 	for (unsigned e = 0; e < s->config->nr_events; e++)
 		if (s->events[e].on)
-			history_skip(&s->history, e,
-			             tables_end_gap(s->tables, s->events[e].kind, time));
+			pause_end_gap(s, e, time);
 }
 
 /* Time that the recorder and idle CPUs use from now on is not part of the totals. */

@@ -55,8 +55,9 @@ void pause_follow_ranks(struct session *session);
 struct refusal pause_end(struct session *session, uint64_t ns);
 /* Tells whether there is room for a gap of every event. */
 bool pause_has_room(const struct session *session);
-/* Begins a gap of an event. */
+/* Begins a gap of an event, and ends it. */
 void pause_begin_gap(struct session *session, unsigned event, uint64_t from);
+void pause_end_gap(struct session *session, unsigned event, uint64_t to);
 /* Returns whether the time of the last command is over; call it when lease_fd is readable. */
 bool pause_has_expired(const struct session *session);
 /* Ends a pause because the recording ends. */
