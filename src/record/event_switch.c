@@ -396,18 +396,13 @@ static void switch_all(const struct switching *switching)
 /* Returns that it was done, and the price of it. */
 static struct refusal note_price(const struct switching *switching)
 {
-	struct refusal printed;
-
 	if (!switching->held)
 		return NOT_REFUSED;
-	printed =
-		control_refuse(0,
-	                       "opened for each of %zu threads on %u CPUs; the program stood still "
-	                       "for %.1f ms, and a switch between its threads costs about twice as "
-	                       "much from now on",
-	                       switching->nr_tids, sampler_nr_cpus(switching->session->sampler),
-	                       (double)(sampler_now() - switching->held) / 1e6);
-	return (struct refusal){.note = printed.why};
+	return control_note("opened for each of %zu threads on %u CPUs; the program stood still "
+	                    "for %.1f ms, and a switch between its threads costs about twice as "
+	                    "much from now on",
+	                    switching->nr_tids, sampler_nr_cpus(switching->session->sampler),
+	                    (double)(sampler_now() - switching->held) / 1e6);
 }
 
 struct refusal event_switch(struct session *s, const struct control_request *request, pid_t asker)

@@ -3,7 +3,6 @@
 #include "record/session.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -220,17 +219,14 @@ static struct refusal check_windows(const struct session *s)
 /* Says which rate a window has, and why it is lower than the one that was asked for. */
 static struct refusal note_rate(const struct session *s, unsigned shift, double hz)
 {
-	static char note[CONTROL_ERROR_MAX + 1];
 	const uint64_t period = sampler_base_period(s->sampler, EVENT, 0) << shift;
 	const double given = 1e9 / (double)period;
 
 	if (s->config->events[EVENT].unit != EVENT_NS)
-		snprintf(note, sizeof(note), "the window has one sample every %llu",
-		         (unsigned long long)period);
-	else
-		snprintf(note, sizeof(note), "the window has %.0f Hz%s", given,
-		         given < hz ? ": the recording began with no more" : "");
-	return (struct refusal){.note = note};
+		return control_note("the window has one sample every %llu",
+		                    (unsigned long long)period);
+	return control_note("the window has %.0f Hz%s", given,
+	                    given < hz ? ": the recording began with no more" : "");
 }
 
 struct refusal windows_begin(struct session *s, uint64_t ns, double hz)

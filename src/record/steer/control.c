@@ -9,15 +9,34 @@
 /* Its number in epoll's data, behind those of clients. */
 #define LISTENER CONTROL_MAX_CLIENTS
 
+static const char *print_line(const char *format, va_list args)
+{
+	static char line[CONTROL_ERROR_MAX + 1];
+
+	vsnprintf(line, sizeof(line), format, args);
+	return line;
+}
+
 struct refusal control_refuse(int err, const char *format, ...)
 {
-	static char why[CONTROL_ERROR_MAX + 1];
+	struct refusal refusal = {.err = err};
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(why, sizeof(why), format, args);
+	refusal.why = print_line(format, args);
 	va_end(args);
-	return REFUSED(err, why);
+	return refusal;
+}
+
+struct refusal control_note(const char *format, ...)
+{
+	struct refusal refusal = NOT_REFUSED;
+	va_list args;
+
+	va_start(args, format);
+	refusal.note = print_line(format, args);
+	va_end(args);
+	return refusal;
 }
 
 static int watch(const struct control *control, int fd, unsigned number)

@@ -24,9 +24,13 @@ struct refusal {
 #define NOT_REFUSED   ((struct refusal){0})
 #define REFUSED(e, w) ((struct refusal){.why = (w), .err = (e)})
 
-/* Prints the reason, which is valid until the next call: the answer is sent before. */
+/*
+ * Prints the reason, or the note of a command that is not refused. The line is valid until the next
+ * call of either: the answer is sent before.
+ */
 __attribute__((format(printf, 2, 3))) struct refusal control_refuse(int err, const char *format,
                                                                     ...);
+__attribute__((format(printf, 1, 2))) struct refusal control_note(const char *format, ...);
 
 struct control_client {
 	int fd; /* -1: this place is free */
