@@ -4,24 +4,21 @@
 #include "trace/live/control_packet.h"
 #include "trace/live/control_socket.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define LEASED_SECONDS 3
 #define RENEWAL        ((uint64_t)1000000000)
 
-int lease_init(struct lease *lease, const char *image_file)
+void lease_init(struct lease *lease, const char *image_file)
 {
-	*lease = (struct lease){.image_file = strdup(image_file), .fd = -1};
-	return lease->image_file ? 0 : -ENOMEM;
+	*lease = (struct lease){.image_file = image_file, .fd = -1};
 }
 
 static void disconnect(struct lease *lease)
 {
-	if (lease->image_file && lease->fd >= 0)
+	if (lease->fd >= 0)
 		close(lease->fd);
 	lease->fd = -1;
 }
@@ -29,8 +26,7 @@ static void disconnect(struct lease *lease)
 void lease_fini(struct lease *lease)
 {
 	disconnect(lease);
-	free(lease->image_file);
-	*lease = (struct lease){.fd = -1};
+	lease_init(lease, NULL);
 }
 
 /* Answers are not of interest, but the recorder closes those who do not read them. */

@@ -26,7 +26,7 @@ static void ask(const struct orders *orders, const struct control_request *reque
                 const char *done, char answer[TOP_ANSWER])
 {
 	struct control_answer got;
-	int err = exchange(orders->image_file, request, &got);
+	int err = exchange(orders->watched->image_file, request, &got);
 
 	if (err == -EAGAIN)
 		snprintf(answer, TOP_ANSWER, " the recorder does not answer");
@@ -86,7 +86,7 @@ static _Noreturn void write_snapshot(const struct orders *orders, const char *pa
 
 	if (dup2(said, STDERR_FILENO) < 0)
 		_exit(1);
-	tables = snapshot_take(orders->trace_path);
+	tables = snapshot_take(orders->watched->path);
 	_exit(tables ? snapshot_store(tables, path) : 1);
 }
 

@@ -10,9 +10,8 @@
 struct watched;
 
 struct orders {
-	const char *image_file, *trace_path; /* of the recorder; borrowed */
-	const struct watched *watched;       /* its recording; borrowed */
-	const char *snapshots;               /* they are called NAME-COUNT.atr after this */
+	const struct watched *watched; /* the recorder's recording; borrowed */
+	const char *snapshots;         /* they are called NAME-COUNT.atr after this */
 	unsigned nr_snapshots;
 	pid_t writer; /* of a snapshot; 0: none */
 	int said;     /* what it says */

@@ -292,18 +292,14 @@ static int show_screen(struct top *top)
 		.interval = top->interval,
 		.put_plain = plain_text_wanted() ? plain_text_put : NULL,
 	};
-	int err = 0;
+	int err;
 
 	top->orders = (struct orders){
-		.image_file = top->watched.image_file,
 		.watched = &top->watched,
-		.trace_path = top->watched.path,
 		.snapshots = top->own.folder ? DEFAULT_TRACE : top->watched.path,
 	};
-	if (live && !top->no_window)
-		err = lease_init(&top->lease, top->watched.image_file);
-	if (!err)
-		err = screen_run(&recording);
+	lease_init(&top->lease, top->no_window ? NULL : top->watched.image_file);
+	err = screen_run(&recording);
 	lease_fini(&top->lease);
 	orders_fini(&top->orders);
 	if (err > 0)
@@ -481,7 +477,7 @@ int cmd_top(int argc, char **argv)
 		"recorded; the trace that a recorder will write; or a trace that is complete. A "
 		"command is recorded; what it prints is shown at the end. If neither is given it "
 		"is adaptrace.atr, or else the only recorder of yours that is at work."};
-	struct top top = {.interval = SECOND, .lease.fd = -1};
+	struct top top = {.interval = SECOND};
 	int status;
 
 	row_options_init(&top.rows);
