@@ -31,26 +31,10 @@ assert shown["run"]["samples"] >= shown["samples"]
 END
 done
 # The image is another process's memory, and may hold anything.
-cat >damage.py <<'END_OF_PROGRAM'
-import glob, os, sys
-
-for path in glob.glob("/dev/shm/adaptrace-%d-*" % os.geteuid()):
-    if path.endswith(".ctl"):
-        continue
-    with open(path, "r+b") as image:
-        start = image.read(1 << 20)
-        if (os.getcwd() + "/adaptrace.atr").encode() + b"\0" not in start[:8192]:
-            continue
-        named = start.find("\x1f".join(sys.argv[1:]).encode() + b"\0", 8192)
-        image.seek(named // 4096 * 4096)
-        image.write(bytes([start[named // 4096 * 4096] ^ 1]))
-        sys.exit(named < 0)
-sys.exit("no image")
-END_OF_PROGRAM
-python3 damage.py "$TARGETS/shares" 100000 || fail "cannot damage the image"
+python3 "$here/damage_image.py" adaptrace.atr "$TARGETS/shares" 100000 || fail "cannot damage the image"
 "$ADAPTRACE" top --once >json 2>errors
 [ $? = 1 ] && one_complaint errors "adaptrace.atr" || fail "of a damaged image: $(cat errors)"
-python3 damage.py "$TARGETS/shares" 100000 || fail "cannot mend the image"
+python3 "$here/damage_image.py" adaptrace.atr "$TARGETS/shares" 100000 || fail "cannot mend the image"
 "$ADAPTRACE" top --once >text 2>said || fail "after all: $(cat said)"
 kill $recorder
 wait $recorder
