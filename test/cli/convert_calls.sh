@@ -28,8 +28,7 @@ if command -v profiler-cli >/dev/null && load_profile all.firefox.json.gz; then
 fi
 "$ADAPTRACE" convert --otf2-events=enter-leave --chrome -o no all.atr 2>/dev/null && fail "chrome"
 "$ADAPTRACE" convert --otf2 --otf2-events=both -o no all.atr 2>/dev/null && fail "both"
-command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
-python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+need_otf2
 "$ADAPTRACE" convert --otf2 all.atr -o all 2>&1 | grep 'built without' && skip "built without"
 "$ADAPTRACE" convert --otf2 --otf2-events=enter-leave all.atr -o states
 "$ADAPTRACE" convert --otf2 job/job.3.atr -o one

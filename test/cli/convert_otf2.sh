@@ -1,8 +1,7 @@
 #!/bin/sh
 # OTF2, read by the library's own tools and its Python bindings.
 . "$(dirname "$0")/convert_traces"
-command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
-python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+need_otf2
 "$ADAPTRACE" convert --otf2 plain.atr -o out 2>&1 | grep 'built without' && skip "built without"
 check_format otf2 -otf2
 for kind in plain reduced hostile; do

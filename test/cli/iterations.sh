@@ -6,9 +6,8 @@
 need_sampling
 need_mpi
 
-# One of them is enough: what is looked for lies in the calls. Open MPI's ranks yield while they wait.
-mpi=${mpis# }
-mpi=${mpi%% *}
+# What is looked for lies in the calls. Open MPI's ranks yield while they wait.
+one_mpi
 options='-m 16M --events-wait 10000'
 compile $mpi iterate
 steps_of() {

@@ -6,8 +6,7 @@
 . "$here/mpi"
 need_sampling
 need_mpi
-command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
-python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+need_otf2
 
 for mpi in $mpis; do
 	compile $mpi files

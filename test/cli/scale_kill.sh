@@ -7,8 +7,7 @@
 need_sampling
 need_mpi
 
-mpi=${mpis# }
-mpi=${mpi%% *}
+one_mpi
 moments=${1:-1}
 compile $mpi iterate
 # Starts a job of $job; the ranks' process numbers are in $ranks.

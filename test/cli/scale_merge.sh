@@ -6,11 +6,9 @@
 . "$here/mpi"
 need_sampling
 need_mpi
-command -v otf2-print >/dev/null || skip "no otf2-print (otf2-tools)"
-python3 -c 'import otf2' 2>/dev/null || skip "no python3-otf2"
+need_otf2
 
-mpi=${mpis# }
-mpi=${mpi%% *}
+one_mpi
 compile $mpi iterate
 # NAME KIND STEPS...: ranks.NAME.atr
 merged() {

@@ -6,8 +6,7 @@
 need_sampling
 need_mpi
 
-mpi=${mpis# }
-mpi=${mpi%% *}
+one_mpi
 options='-m 16M --events-wait 10000 --scale-trace'
 compile $mpi iterate
 # KIND STEPS: job.atr, what is stored of it and its sums.
