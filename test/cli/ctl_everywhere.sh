@@ -42,24 +42,23 @@ def state():
 def taken():
     return status()["samples"]["taken"]
 
-def runs(tries=200):
-    """Whether the target runs: its CPU time grows."""
-    def ticks():
-        return sum(map(int, open(f"/proc/{target}/stat").read().rsplit(")", 1)[1].split()[11:13]))
-    before = ticks()
+def ticks():
+    """The CPU time of the target."""
+    return sum(map(int, open(f"/proc/{target}/stat").read().rsplit(")", 1)[1].split()[11:13]))
+
+def rises(number, tries, pause):
+    before = number()
     for _ in range(tries):
-        if ticks() > before:
+        if number() > before:
             return True
-        time.sleep(0.01)
+        time.sleep(pause)
     return False
 
+def runs(tries=200):
+    return rises(ticks, tries, 0.01)
+
 def grows(tries=100):
-    before = taken()
-    for _ in range(tries):
-        if taken() > before:
-            return True
-        time.sleep(0.02)
-    return False
+    return rises(taken, tries, 0.02)
 
 wide = mode.startswith("wide") or mode == "group"
 inherits = mode in ("inherit", "attached", "user")
