@@ -60,6 +60,10 @@ def runs(tries=200):
 def grows(tries=100):
     return rises(taken, tries, 0.02)
 
+def stays():
+    time.sleep(0.4) # what was sampled before is read, and the image has its number
+    return not grows(5)
+
 wide = mode.startswith("wide") or mode == "group"
 inherits = mode in ("inherit", "attached", "user")
 alone = "are recorded, and no program" if mode == "wide" else None
@@ -70,7 +74,7 @@ table = [
     (["resume"], "nothing is paused", lambda: state() == "recording"),
     (["pause"], alone, lambda: alone or state() == "paused" and not runs(20)),
     (["resume"], "nothing is paused" if alone else None, lambda: state() == "recording" and runs() and grows()),
-    (["pause", "--recording"], None, lambda: state() == "recording-paused" and runs() and not grows(5)),
+    (["pause", "--recording"], None, lambda: state() == "recording-paused" and runs() and stays()),
     (["reset"], "is paused", lambda: state() == "recording-paused"),
     (["detail", "1"], "is paused", lambda: True),
     (["resume", "--for", "0.1"], None, lambda: time.sleep(0.5) or state() == "recording-paused"),
