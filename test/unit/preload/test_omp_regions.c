@@ -1,10 +1,9 @@
 #include "cases.h"
+#include "ring_memory.h"
 
 #include <pthread.h>
-#include <sys/mman.h>
 
 #include "preload/omp_regions.h"
-#include "preload/sites.h"
 
 /* Parallel regions in the memory of a recorder that is not there. Only times are not known. */
 
@@ -12,25 +11,17 @@ static char code[RING_MAX_PARALLELS + 1]; /* places that regions are at */
 
 static int setup(void **state)
 {
-	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
-	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	(void)state;
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	process.shared = memory;
-	this_thread = (struct thread){0};
+	ring_memory_map();
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	thread_stop(&this_thread);
-	sites_forked();
+	ring_memory_unmap();
 	omp_forked();
 	omp_threads = false;
-	munmap(process.shared, ring_memory_size());
-	process.shared = NULL;
 	return 0;
 }
 
@@ -39,15 +30,30 @@ static bool begin(struct omp_team *team, unsigned place)
 	return omp_team_begin(team, (uintptr_t)&code[place], (uintptr_t)__builtin_frame_address(0));
 }
 
+static void begin_part(struct omp_part *part, struct omp_team *team)
+{
+	omp_part_begin(part, team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
+}
+
+static void begin_wait(struct omp_wait *wait, enum omp_wait_type type)
+{
+	omp_wait_begin(wait, type, (uintptr_t)__builtin_frame_address(0));
+}
+
+static void spend(uint64_t ticks)
+{
+	uint64_t until = process_ticks() + ticks;
+
+	while (process_ticks() < until)
+		;
+}
+
 static void work(struct omp_team *team)
 {
 	struct omp_part part;
-	uint64_t until;
 
-	omp_part_begin(&part, team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
-	until = process_ticks() + 20000;
-	while (process_ticks() < until)
-		;
+	begin_part(&part, team);
+	spend(20000);
 	part.waits[OMP_BARRIER] += 7;
 	part.waits[OMP_CRITICAL] += 3;
 	omp_part_end(&part);
@@ -144,7 +150,7 @@ static void test_nested(void **state)
 
 	(void)state;
 	assert_true(begin(&outer, 2));
-	omp_part_begin(&part, &outer, process_ticks(), (uintptr_t)__builtin_frame_address(0));
+	begin_part(&part, &outer);
 	assert_true(begin(&inner, 3));
 	work(&inner);
 	omp_team_end(&inner);
@@ -156,14 +162,6 @@ static void test_nested(void **state)
 	assert_int_equal(row_at(1)->covered, 0);
 	assert_int_equal(row_at(0)->covered, row_at(0)->ticks);
 	assert_true(row_at(0)->ticks >= row_at(1)->ticks);
-}
-
-static void spend(uint64_t ticks)
-{
-	uint64_t until = process_ticks() + ticks;
-
-	while (process_ticks() < until)
-		;
 }
 
 static void run_task(struct omp_team *team, uint64_t ticks)
@@ -185,12 +183,12 @@ static void test_tasks(void **state)
 
 	(void)state;
 	assert_true(begin(&team, 0));
-	omp_part_begin(&part, &team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
-	omp_wait_begin(&wait, OMP_BARRIER, (uintptr_t)__builtin_frame_address(0));
+	begin_part(&part, &team);
+	begin_wait(&wait, OMP_BARRIER);
 	run_task(&team, 400000);
 	omp_task_begin(&around, &team);
 	spend(200000);
-	omp_wait_begin(&inner, OMP_BARRIER, (uintptr_t)__builtin_frame_address(0));
+	begin_wait(&inner, OMP_BARRIER);
 	run_task(&team, 400000);
 	omp_wait_end(&inner, &part);
 	omp_task_end(&around);
@@ -263,9 +261,9 @@ static void test_calls_of_threads(void **state)
 	assert_int_equal(calls_of(RING_TEAM_WAITS + RING_WAIT_JOIN), 1);
 	assert_int_equal(calls_of(RING_PARALLELS), 2);
 	assert_true(begin(&team, 1));
-	omp_part_begin(&part, &team, process_ticks(), (uintptr_t)__builtin_frame_address(0));
+	begin_part(&part, &team);
 	for (enum omp_wait_type type = 0; type < NR_OMP_WAITS; type++) {
-		omp_wait_begin(&wait, type, (uintptr_t)__builtin_frame_address(0));
+		begin_wait(&wait, type);
 		assert_int_equal(this_thread.nr_open, 2);
 		omp_wait_end(&wait, &part);
 	}

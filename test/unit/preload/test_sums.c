@@ -1,22 +1,15 @@
 #include "cases.h"
-
-#include <sys/mman.h>
+#include "ring_memory.h"
 
 #include "preload/mpi_calls.h"
-#include "preload/sites.h"
 #include "preload/write.h"
 
 /* Sums of calls in the memory of a recorder that is not there. */
 
 static int setup(void **state)
 {
-	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
-	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	(void)state;
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	process.shared = memory;
-	this_thread = (struct thread){0};
+	ring_memory_map();
 	assert_true(thread_start(&this_thread));
 	return 0;
 }
@@ -24,10 +17,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	thread_stop(&this_thread);
-	sites_forked();
-	munmap(process.shared, ring_memory_size());
-	process.shared = NULL;
+	ring_memory_unmap();
 	return 0;
 }
 

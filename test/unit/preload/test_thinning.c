@@ -1,8 +1,8 @@
 #include "cases.h"
+#include "ring_memory.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "hmb/lambda.h"
 #include "output/views/call_times.h"
@@ -16,13 +16,8 @@
 
 static int setup(void **state)
 {
-	void *memory = mmap(NULL, ring_memory_size(), PROT_READ | PROT_WRITE,
-	                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	(void)state;
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	process.shared = memory;
-	this_thread = (struct thread){0};
+	ring_memory_map();
 	assert_true(thread_start(&this_thread));
 	/* Ticks are ns. */
 	process.shared->instants[1] = (struct ring_instant){0, 0, 1};
@@ -33,9 +28,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	thread_stop(&this_thread);
-	munmap(process.shared, ring_memory_size());
-	process.shared = NULL;
+	ring_memory_unmap();
 	return 0;
 }
 
