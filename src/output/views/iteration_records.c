@@ -2,7 +2,6 @@
 #include "output/views/iterations.h"
 
 #include "base/array.h"
-#include "trace/trace_iterations.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -70,14 +69,13 @@ static int add_iteration(struct record_reader *reader, const struct trace_iterat
 	return 0;
 }
 
-static int read_thread(struct record_reader *reader, const struct iteration_index *index,
-                       uint32_t thread)
+static int read_thread(struct record_reader *reader, uint32_t thread)
 {
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration;
 	int err = 0;
 
-	iteration_cursor_init(&cursor, index, thread);
+	iteration_cursor_init(&cursor, &reader->of->records, thread);
 	while (!err && iteration_cursor_next(&cursor, &iteration))
 		if (iteration.begin >= reader->start && iteration.begin < reader->end)
 			err = add_iteration(reader, &iteration);
@@ -94,27 +92,23 @@ int iterations_read_records(struct iterations *iterations, const struct trace *t
 		.start = selection_start(trace_run(trace), selection),
 		.end = selection_end(trace_run(trace), selection),
 	};
-	struct iteration_index index;
-	int err = iteration_index_init(&index, trace);
+	int err = iteration_index_init(&iterations->records, trace);
 
 	for (uint32_t i = 0; !err && trace_thread(trace, i); i++)
 		if (!selection || thread_filter_has(selection->filter, i))
-			err = read_thread(&reader, &index, i);
-	iteration_index_fini(&index);
+			err = read_thread(&reader, i);
 	return err;
 }
 
-int iterations_walk_records(const struct trace *trace, const struct iteration_phase *phase,
-                            iteration_fn *fn, void *arg)
+int iterations_walk_records(const struct iterations *iterations,
+                            const struct iteration_phase *phase, iteration_fn *fn, void *arg)
 {
 	const struct iteration_pattern *most = iteration_main_pattern(phase);
-	struct iteration_index index;
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration;
-	int err = iteration_index_init(&index, trace);
+	int err = 0;
 
-	if (!err)
-		iteration_cursor_init(&cursor, &index, phase->thread);
+	iteration_cursor_init(&cursor, &iterations->records, phase->thread);
 	while (!err && iteration_cursor_next(&cursor, &iteration)) {
 		const struct iteration_time time = {iteration.begin, iteration.end,
 		                                    &phase->patterns[iteration.pattern] == most};
@@ -123,6 +117,5 @@ int iterations_walk_records(const struct trace *trace, const struct iteration_ph
 		    iteration.end <= phase->to)
 			err = fn(arg, &time);
 	}
-	iteration_index_fini(&index);
 	return err;
 }

@@ -643,7 +643,7 @@ int iterations_walk(struct iterations *iterations, const struct trace *trace,
 	int err;
 
 	if (iterations->recorded)
-		return iterations_walk_records(trace, phase, fn, arg);
+		return iterations_walk_records(iterations, phase, fn, arg);
 	err = read_threads(&reading);
 	iterations_fini(&again);
 	return err;
@@ -655,5 +655,6 @@ void iterations_fini(struct iterations *iterations)
 		free(iterations->phases[i]);
 	free(iterations->phases);
 	call_index_free(iterations->index);
+	iteration_index_fini(&iterations->records);
 	*iterations = (struct iterations){0};
 }

@@ -11,6 +11,7 @@
 #include "output/views/durations.h"
 #include "output/views/query.h"
 #include "hmb/segment.h"
+#include "trace/trace_iterations.h"
 
 #include <stdbool.h>
 
@@ -46,6 +47,7 @@ struct iterations {
 	bool recorded;            /* the program found them itself while it ran */
 	uint64_t from, to;        /* the time of calls that were looked at; 0, UINT64_MAX: all */
 	struct call_index *index; /* NULL: calls were not read yet */
+	struct iteration_index records; /* where the program found them */
 };
 
 /*
@@ -73,8 +75,8 @@ int iterations_walk(struct iterations *iterations, const struct trace *trace,
                     const struct view_query *query, const struct iteration_phase *phase,
                     iteration_fn *fn, void *arg);
 /* A part of iterations_walk(): for iterations that the program itself found. */
-int iterations_walk_records(const struct trace *trace, const struct iteration_phase *phase,
-                            iteration_fn *fn, void *arg);
+int iterations_walk_records(const struct iterations *iterations,
+                            const struct iteration_phase *phase, iteration_fn *fn, void *arg);
 
 /* The most frequent one of a phase. */
 const struct iteration_pattern *iteration_main_pattern(const struct iteration_phase *phase);
