@@ -32,40 +32,25 @@ static int begin_phase(struct record_reader *reader, const struct trace_iteratio
 	phase->rank = trace_rank(reader->trace, iteration->thread);
 	phase->level = iteration->level;
 	phase->unit = true;
-	phase->first_ordinal = iteration->ordinal;
-	phase->from = iteration->begin;
 	reader->phase = phase;
 	reader->number = iteration->phase;
 	return 0;
 }
 
-static unsigned bin_of(const struct record_reader *reader, uint64_t time)
-{
-	uint64_t whole = reader->end - reader->start;
-	double at = (double)(time - reader->start) / (double)whole * ITERATION_BINS;
-
-	return whole && at < ITERATION_BINS ? (unsigned)at : ITERATION_BINS - 1;
-}
-
 static int add_iteration(struct record_reader *reader, const struct trace_iteration *iteration)
 {
-	uint64_t time = iteration->end - iteration->begin;
-	struct iteration_phase *phase;
-	struct iteration_pattern *pattern;
-	unsigned bin = bin_of(reader, iteration->begin);
+	const struct found_iteration found = {
+		.begin = iteration->begin,
+		.end = iteration->end,
+		.ordinal = iteration->ordinal,
+		.calls = iteration->calls,
+		.pattern = iteration->pattern,
+	};
 
 	if (!is_of(reader, iteration) && begin_phase(reader, iteration))
 		return -ENOMEM;
-	phase = reader->phase;
-	pattern = &phase->patterns[iteration->pattern];
-	phase->to = iteration->end;
-	phase->last_ordinal = iteration->ordinal;
-	durations_add(&phase->durations, time);
-	phase->not_stored += !iteration->stored;
-	pattern->iterations++;
-	pattern->calls += iteration->calls;
-	phase->line[bin].nr++;
-	phase->line[bin].sum += time;
+	iteration_phase_add(reader->phase, &found, reader->start, reader->end);
+	reader->phase->not_stored += !iteration->stored;
 	return 0;
 }
 

@@ -91,36 +91,52 @@ uint64_t iteration_slow(const struct iteration_phase *phase)
 	return durations_above(&phase->durations, 2 * durations_quantile(&phase->durations, 0.5));
 }
 
-static unsigned bin_of(const struct thread_state *state, uint64_t time)
+static unsigned bin_of(uint64_t time, uint64_t start, uint64_t end)
 {
-	uint64_t whole = state->end - state->start, at;
+	uint64_t whole = end - start, at;
 
-	if (time < state->start || !whole)
+	if (time < start || !whole)
 		return 0;
-	at = (uint64_t)((double)(time - state->start) / (double)whole * ITERATION_BINS);
+	at = (uint64_t)((double)(time - start) / (double)whole * ITERATION_BINS);
 	return at < ITERATION_BINS ? (unsigned)at : ITERATION_BINS - 1;
+}
+
+void iteration_phase_add(struct iteration_phase *phase, const struct found_iteration *iteration,
+                         uint64_t start, uint64_t end)
+{
+	uint64_t time = iteration->end - iteration->begin;
+	struct iteration_pattern *pattern = &phase->patterns[iteration->pattern];
+	unsigned bin = bin_of(iteration->begin, start, end);
+
+	if (!phase->durations.nr) {
+		phase->from = iteration->begin;
+		phase->first_ordinal = iteration->ordinal;
+	}
+	phase->to = iteration->end;
+	phase->last_ordinal = iteration->ordinal;
+	durations_add(&phase->durations, time);
+	pattern->iterations++;
+	pattern->calls += iteration->calls;
+	phase->line[bin].nr++;
+	phase->line[bin].sum += time;
 }
 
 static void add_iteration(const struct thread_state *state, struct iteration_phase *phase,
                           const struct timed *iteration)
 {
-	uint64_t time = iteration->end - iteration->begin;
-	struct iteration_pattern *pattern = &phase->patterns[iteration->of.pattern];
-	unsigned bin = bin_of(state, iteration->begin);
+	const struct segment_iteration *of = &iteration->of;
+	const struct found_iteration found = {
+		.begin = iteration->begin,
+		.end = iteration->end,
+		.ordinal = of->ordinal,
+		.calls = of->end - of->begin,
+		.pattern = of->pattern,
+	};
 
-	if (!phase->durations.nr) {
-		phase->from = iteration->begin;
-		phase->first_call = iteration->of.begin;
-		phase->first_ordinal = iteration->of.ordinal;
-	}
-	phase->to = iteration->end;
-	phase->end_call = iteration->of.end;
-	phase->last_ordinal = iteration->of.ordinal;
-	durations_add(&phase->durations, time);
-	pattern->iterations++;
-	pattern->calls += iteration->of.end - iteration->of.begin;
-	phase->line[bin].nr++;
-	phase->line[bin].sum += time;
+	if (!phase->durations.nr)
+		phase->first_call = of->begin;
+	phase->end_call = of->end;
+	iteration_phase_add(phase, &found, state->start, state->end);
 }
 
 static void merge_phases(struct iteration_phase *phase, const struct iteration_phase *from)

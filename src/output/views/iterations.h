@@ -78,6 +78,16 @@ int iterations_walk(struct iterations *iterations, const struct trace *trace,
 int iterations_walk_records(const struct iterations *iterations,
                             const struct iteration_phase *phase, iteration_fn *fn, void *arg);
 
+/* An iteration whose phase is being found. */
+struct found_iteration {
+	uint64_t begin, end; /* ns of the trace's clock */
+	uint64_t ordinal, calls;
+	unsigned pattern;
+};
+/* A part of iterations_init(). start, end: of the time that is shown, ns of the trace's clock. */
+void iteration_phase_add(struct iteration_phase *phase, const struct found_iteration *iteration,
+                         uint64_t start, uint64_t end);
+
 /* The most frequent one of a phase. */
 const struct iteration_pattern *iteration_main_pattern(const struct iteration_phase *phase);
 /* Returns the calls of an ordinary iteration. */
