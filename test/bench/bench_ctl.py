@@ -6,7 +6,10 @@ program that was paused stands still after a SIGKILL of its recorder; bytes a sa
 on LAMMPS. With OTHER, the build of a version without the control socket, also pairs of recordings in turn:
 CPU time of the program and of the recorder. PAIRS is their number, 20 unless it is set. Goals: 0.2 ms; 0.5 ms;
 100 ms; 32 bytes; a median of 0.5 % or an interval with 0, the recorder within 2 %."""
-import json, mmap, os, resource, shutil, signal, socket, statistics, struct, subprocess, sys, tempfile, time
+import json, mmap, os, resource, shutil, signal, statistics, struct, subprocess, sys, tempfile, time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../cli'))
+import control_socket
 
 build = os.path.abspath(sys.argv[1])
 other = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
@@ -61,26 +64,16 @@ def compile(name, text):
     subprocess.run(['cc', '-O1', '-o', name, name + '.c', '-pthread'], check=True)
 
 
-def socket_of(recorder):
-    fds = f'/proc/{recorder.pid}/fd/'
-    links = {os.readlink(fds + fd) for fd in os.listdir(fds)}
-    for line in map(str.split, open('/proc/net/unix').readlines()[1:]):
-        if len(line) > 7 and line[7].endswith('.ctl') and f'socket:[{line[6]}]' in links:
-            return line[7]
-    return None
-
-
 class Recording:
     def __init__(self, *options, command):
         self.recorder = subprocess.Popen([adaptrace, 'record', '-q', '-o', 'bench.atr', *options, '--', *command],
                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while not (name := socket_of(self.recorder)):
+        while not (names := control_socket.names_of(self.recorder.pid)):
             if self.recorder.poll() is not None:
                 sys.exit('bench_ctl: no recording with a socket here')
             time.sleep(0.05)
         time.sleep(0.5)
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.connect(name)
+        self.socket = control_socket.connect(names.pop())
 
     def ask(self, **members):
         """Returns the seconds until the answer came."""

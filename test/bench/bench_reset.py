@@ -6,25 +6,17 @@ no longer than one that is not (bench_reduce); the rest of a reset is the sessio
 
     bench_reset.py BUILD [RESETS]
 """
-import json, os, socket, subprocess, sys, tempfile, time
+import os, subprocess, sys, tempfile, time
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
+import control_socket
 
 PROGRAM = "int main(void) { for (;;) __asm__ volatile(\"\"); }"
 
 
-def socket_of(pid):
-    folder = f"/proc/{pid}/fd/"
-    links = {os.readlink(folder + fd) for fd in os.listdir(folder)}
-    fields = [line.split() for line in open("/proc/net/unix").readlines()[1:]]
-    name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
-    client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    client.connect(name)
-    return client
-
-
 def ask(client, **request):
     begin = time.perf_counter()
-    client.send(json.dumps({"v": 1, **request}).encode())
-    answer = json.loads(client.recv(5000))
+    answer = control_socket.ask(client, **request)
     assert answer["ok"], answer
     return 1e6 * (time.perf_counter() - begin)
 
@@ -42,7 +34,7 @@ with tempfile.TemporaryDirectory() as folder:
     recorder = subprocess.Popen([adaptrace, "record", "-q", "-m", "100M", "--history", "1s", "./program"],
                                 stderr=subprocess.DEVNULL)
     time.sleep(1)
-    client = socket_of(recorder.pid)
+    client = control_socket.client_of(recorder.pid)
     resets, marks = [], []
     for _ in range(nr):
         ask(client, ctl="detail", seconds=60)

@@ -52,19 +52,14 @@ await sh -c "[ \$('$ADAPTRACE' ctl adaptrace.atr status | grep -c paused) = 0 ]"
 
 # Clients that send garbage, or connect and never read, are in nobody's way.
 check $recorder <<'END'
-import os, random, socket, sys
+import control_socket, os, random, sys
 
-folder = f"/proc/{sys.argv[1]}/fd/"
-links = {os.readlink(folder + fd) for fd in os.listdir(folder)}
-fields = [line.split() for line in open("/proc/net/unix").readlines()[1:]]
-name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
+name, = control_socket.names_of(sys.argv[1])
 mode = os.stat(name).st_mode & 0o777
 assert mode == 0o600, oct(mode)
 
 def client():
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.connect(name)
-    return s
+    return control_socket.connect(name)
 
 def answer(packet):
     s = client()

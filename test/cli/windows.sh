@@ -32,16 +32,10 @@ ctl overhead 0
 export recorder
 leased() { # SECONDS: asks for a lease
 	SECONDS_LEASED=$1 check <<'END'
-import json, os, socket
+import control_socket, os
 
-recorder = os.environ["recorder"]
-links = [os.readlink(f"/proc/{recorder}/fd/{n}") for n in os.listdir(f"/proc/{recorder}/fd")]
-fields = [line.split() for line in open("/proc/net/unix")]
-name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
-s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-s.connect(name)
-s.send(json.dumps({"v": 1, "ctl": "lease", "seconds": float(os.environ["SECONDS_LEASED"]), "hz": 1000}).encode())
-answer = json.loads(s.recv(4096))
+client = control_socket.client_of(os.environ["recorder"])
+answer = control_socket.ask(client, ctl="lease", seconds=float(os.environ["SECONDS_LEASED"]), hz=1000)
 assert answer["ok"], answer
 END
 }

@@ -9,19 +9,13 @@ start_recording -m 256K -F "$(rate 4000)" -o adaptrace.atr "$TARGETS/burn" 60 2>
 target=$(target_of $recorder)
 background="$background $target"
 check $recorder <<'END'
-import json, os, random, socket, subprocess, sys, time
+import control_socket, os, random, subprocess, sys, time
 from recording import info
 
-folder = f"/proc/{sys.argv[1]}/fd/"
-links = {os.readlink(folder + fd) for fd in os.listdir(folder)}
-fields = [line.split() for line in open("/proc/net/unix").readlines()[1:]]
-name, = {f[7] for f in fields if len(f) > 7 and f[7].endswith(".ctl") and f"socket:[{f[6]}]" in links}
-client = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-client.connect(name)
+client = control_socket.client_of(sys.argv[1])
 
 def ask(**request):
-    client.send(json.dumps({"v": 1, **request}).encode())
-    return json.loads(client.recv(5000))
+    return control_socket.ask(client, **request)
 
 def look(path):
     i = info(path)
