@@ -192,19 +192,16 @@ static bool runs(pid_t pid)
 	return running;
 }
 
-/* How many running children of a thread are not attached to; not every kernel tells. */
+/* How many running children of a thread are not attached to. */
 static unsigned left_by_thread(const struct record_config *config, pid_t pid, pid_t tid)
 {
-	char path[64];
+	FILE *children = process_children(pid, tid);
 	unsigned nr = 0;
-	FILE *children;
-	int child;
+	pid_t child;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
-	children = fopen(path, "re");
 	if (!children)
 		return 0;
-	while (fscanf(children, "%d", &child) == 1)
+	while ((child = process_next_child(children)))
 		nr += child != getpid() && !is_attached(config, child) && runs(child);
 	fclose(children);
 	return nr;

@@ -1,12 +1,13 @@
 #include "cli/live/own_recorder.h"
 
 #include "base/new_file.h"
+#include "cli/ctl/whom.h"
 #include "cli/open_trace.h"
 #include "cli/say.h"
 #include "output/text/text.h"
+#include "record/tasks/process.h"
 #include "trace/live/shm_image.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -65,18 +66,16 @@ struct process_list {
 	unsigned nr;
 };
 
-static void add_descendants(struct process_list *list, const char *pid);
+static void add_descendants(struct process_list *list, pid_t pid);
 
 /* Adds the processes that a thread has started, and those that these have. */
-static void add_started(struct process_list *list, const char *pid, const char *tid)
+static void add_started(struct process_list *list, pid_t pid, pid_t tid)
 {
-	char path[64], child[16];
-	FILE *children;
+	FILE *children = process_children(pid, tid);
+	pid_t child;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/task/%.16s/children", pid, tid);
-	children = fopen(path, "re");
-	while (children && list->nr < MAX_PROCESSES && fscanf(children, "%15s", child) == 1) {
-		fprintf(list->to, ",%s", child);
+	while (children && list->nr < MAX_PROCESSES && (child = process_next_child(children))) {
+		fprintf(list->to, ",%d", (int)child);
 		list->nr++;
 		add_descendants(list, child);
 	}
@@ -84,19 +83,15 @@ static void add_started(struct process_list *list, const char *pid, const char *
 		fclose(children);
 }
 
-static void add_descendants(struct process_list *list, const char *pid)
+static void add_descendants(struct process_list *list, pid_t pid)
 {
-	const struct dirent *entry;
-	char path[64];
-	DIR *folder;
+	DIR *threads = process_threads(pid);
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%.16s/task", pid);
-	folder = opendir(path);
-	while (folder && (entry = readdir(folder)))
-		if (*entry->d_name != '.')
-			add_started(list, pid, entry->d_name);
-	if (folder)
-		closedir(folder);
+	while (threads && (tid = process_next(threads)))
+		add_started(list, pid, tid);
+	if (threads)
+		closedir(threads);
 }
 
 /* The process and all that descend from it: a server's work is done by those it has started. */
@@ -109,7 +104,7 @@ static char *list_processes(const char *pid)
 	if (!list.to)
 		return NULL;
 	fputs(pid, list.to);
-	add_descendants(&list, pid);
+	add_descendants(&list, whom_pid(pid));
 	return fclose(list.to) ? NULL : text;
 }
 
@@ -139,7 +134,6 @@ static char **make_words(const struct own_recorder *own, const struct own_reques
 	return words;
 }
 
-/* Its own process group: what the terminal sends is for the screen. */
 static void change_signals(int how)
 {
 	const sigset_t signals = ending_signals();
@@ -152,7 +146,7 @@ static _Noreturn void become_recorder(const struct own_recorder *own, char **wor
 	const int in = open("/dev/null", O_RDONLY);
 	const int out = open(own->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0600);
 
-	setpgid(0, 0);
+	setpgid(0, 0); /* what the terminal sends is for the screen */
 	change_signals(SIG_UNBLOCK);
 	if (in < 0 || out < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
 	    dup2(out, STDERR_FILENO) < 0)

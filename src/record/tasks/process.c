@@ -54,3 +54,18 @@ pid_t process_next(DIR *list)
 		pid = (pid_t)strtol(entry->d_name, NULL, 10);
 	return pid;
 }
+
+FILE *process_children(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
+	return fopen(path, "re");
+}
+
+pid_t process_next_child(FILE *children)
+{
+	int child;
+
+	return fscanf(children, "%d", &child) == 1 ? child : 0;
+}

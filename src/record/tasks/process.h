@@ -3,6 +3,7 @@
 #define RECORD_TASKS_PROCESS_H
 
 #include <dirent.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #define PROCESS_STAT_SIZE 1024
@@ -24,5 +25,13 @@ DIR *process_all(void);
 DIR *process_threads(pid_t pid);
 /* Returns the next ID of a list; 0: none is left. */
 pid_t process_next(DIR *list);
+
+/*
+ * Opens the list of the processes that a thread has started and that have not ended. NULL: not
+ * every kernel tells.
+ */
+FILE *process_children(pid_t pid, pid_t tid);
+/* Returns the next PID of that list; 0: none is left. */
+pid_t process_next_child(FILE *children);
 
 #endif
