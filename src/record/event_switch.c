@@ -123,11 +123,6 @@ static struct refusal check_way(const struct switching *switching, const char *n
 	return NOT_REFUSED;
 }
 
-static bool lives(const struct task *task)
-{
-	return !task->ended && !task->dead;
-}
-
 static size_t count_open_files(void)
 {
 	DIR *files = opendir("/proc/self/fd");
@@ -178,7 +173,7 @@ static int list_threads(struct switching *switching)
 	switching->nr_tids = 0;
 	for (const struct task *task = switching->session->tasks.tasks; task && !err;
 	     task = task->hh.next)
-		if (lives(task) && task->tid == task->process->pid)
+		if (task_lives(task) && task->tid == task->process->pid)
 			err = list_threads_of(switching, task->tid);
 	return err;
 }
@@ -188,7 +183,7 @@ static size_t count_threads(const struct session *s)
 	size_t nr = 0;
 
 	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
-		nr += lives(task);
+		nr += task_lives(task);
 	return nr;
 }
 

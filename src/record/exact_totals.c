@@ -53,7 +53,7 @@ static void forget_all(struct session *s)
 static void forget_living(struct session *s)
 {
 	for (const struct task *task = s->tasks.tasks; task; task = task->hh.next)
-		if (!task->ended && !task->dead && !task->process->awaits_exec)
+		if (task_lives(task) && !task->process->awaits_exec)
 			tables_command(s->tables, task->comm)->flags &=
 				~(uint32_t)TRACE_THREAD_EXACT;
 }

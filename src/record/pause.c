@@ -126,7 +126,7 @@ static pid_t *known_processes(const struct session *s, size_t *nr)
 		pids[(*nr)++] = config->attach[i];
 	for (const struct task *task = s->tasks.tasks; pids && !config->wide && task;
 	     task = task->hh.next)
-		if (!task->ended && !task->dead && task->tid == task->process->pid)
+		if (task_lives(task) && task->tid == task->process->pid)
 			pids[(*nr)++] = task->tid;
 	return pids;
 }

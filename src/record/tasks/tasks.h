@@ -74,6 +74,11 @@ struct task {
 	struct stream streams[]; /* one per event, if each thread has its own streams */
 };
 
+static inline bool task_lives(const struct task *task)
+{
+	return !task->ended && !task->dead;
+}
+
 struct tasks {
 	struct tables *tables;
 	struct module_table *modules;
