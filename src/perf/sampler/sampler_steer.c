@@ -264,9 +264,9 @@ static void note_effect(struct restart *restart, uint64_t time, uint64_t ran_fro
 static bool call_in_time(struct restart *restart)
 {
 	uint64_t period = restart->grid.base << restart->grid.shift;
-	uint64_t call =
-		timer_call_time(restart->timer, &restart->grid, sampler_now(), restart->from_own);
-	uint64_t now = sampler_now(), woken = call - restart->spin;
+	uint64_t now = sampler_now();
+	uint64_t call = timer_call_time(restart->timer, &restart->grid, now, restart->from_own);
+	uint64_t woken = call - restart->spin;
 	uint64_t begin = wait_until(call, &restart->spin);
 
 	ioctl(restart->fd, PERF_EVENT_IOC_PERIOD, &period);
@@ -385,8 +385,7 @@ static bool steer_one(struct sampler *s, unsigned e, unsigned place)
 		.late = s->steering->tolerance / 2,
 	};
 
-	if (restart.fd < 0 || !event->is_clock || !sampler_is_on(s, event) ||
-	    !is_off(s, &restart, c))
+	if (restart.fd < 0 || !sampler_is_on(s, event) || !is_off(s, &restart, c))
 		return false;
 	restart.paid = timer_calls_paid(restart.timer);
 	if (restart.paid > TRIES)
