@@ -119,13 +119,10 @@ static void change_turn(struct session *s, uint64_t time)
 
 static int add_half(struct session *s, unsigned half)
 {
-	struct hmb_kind_config config = s->hmb->kinds[EVENT].config;
 	const double calls = s->calls ? s->config->calls.share : 0;
-	int kind;
+	const double share = (double)hmb_limit(s->hmb) * SHARE * (1 - calls);
+	const int kind = windows_add_kind(s, (size_t)share, 0);
 
-	config.share = (size_t)((double)hmb_limit(s->hmb) * SHARE * (1 - calls));
-	config.by_level = true;
-	kind = hmb_add_last_kind(s->hmb, &config);
 	if (kind < 0)
 		return kind;
 	s->history.kinds[half] = (unsigned)kind;

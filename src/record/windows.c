@@ -132,17 +132,22 @@ static unsigned oldest(const struct windows *windows)
 	return found;
 }
 
-/* Returns the number of a new entry with an empty kind, or -errno. */
-static int add_entry(struct session *s, size_t share, unsigned pool)
+int windows_add_kind(const struct session *s, size_t share, unsigned pool)
 {
-	struct windows *windows = &s->windows;
 	struct hmb_kind_config config = s->hmb->kinds[EVENT].config;
-	int kind;
 
 	config.share = share;
 	config.pool = pool;
 	config.by_level = true;
-	kind = hmb_add_last_kind(s->hmb, &config);
+	return hmb_add_last_kind(s->hmb, &config);
+}
+
+/* Returns the number of a new entry with an empty kind, or -errno. */
+static int add_entry(struct session *s, size_t share, unsigned pool)
+{
+	struct windows *windows = &s->windows;
+	const int kind = windows_add_kind(s, share, pool);
+
 	if (kind < 0)
 		return kind;
 	windows->windows[windows->nr].kind = (unsigned)kind;

@@ -23,6 +23,7 @@
 #include "record/steer/control.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define WINDOWS_MAX      8
@@ -81,6 +82,12 @@ void windows_forget(struct session *session);
  * second take, as a shift.
  */
 unsigned windows_shift_of_rate(const struct session *session, double hz);
+
+/*
+ * Adds a kind for more samples of the first event, as the last one of the buffer. share, pool: see
+ * struct hmb_kind_config. Returns its number, or -errno.
+ */
+int windows_add_kind(const struct session *session, size_t share, unsigned pool);
 
 /* Returns the shift at which an event is to be sampled, which is `shift` outside of windows. */
 unsigned windows_shift(const struct windows *windows, unsigned event, unsigned shift);
