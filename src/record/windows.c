@@ -335,7 +335,7 @@ static void renew_lease(struct session *s)
 	    hmb_floor(s->hmb, window->kind) <= window->shift)
 		return;
 	hmb_clear(s->hmb, window->kind);
-	window->from = now;
+	window->from = session_stored_time(s, EVENT, now);
 	note_window(s, window);
 }
 
