@@ -141,6 +141,28 @@ static pid_t next_tid(void)
 	return tid;
 }
 
+/* Starts a target, and samples the threads that it has at once. */
+static struct sampler *open_on_target(struct event *event, pid_t tids[NR_THREADS])
+{
+	struct sampler *sampler;
+
+	parse_clock(event);
+	assert_int_equal(pipe(said) | pipe(told), 0);
+	tids[0] = fork();
+	if (!tids[0])
+		target();
+	tids[1] = next_tid();
+	sampler = open_ladder(event, tids, OLD, false);
+	assert_non_null(sampler);
+	return sampler;
+}
+
+static void end_target(const pid_t tids[NR_THREADS])
+{
+	kill(tids[0], SIGKILL);
+	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+}
+
 static void take_steps(struct sampler *sampler, pid_t tids[NR_THREADS])
 {
 	uint64_t total;
@@ -170,22 +192,14 @@ static void a_step_reaches_all_threads_at_once(void **state)
 	pid_t tids[NR_THREADS];
 
 	(void)state;
-	parse_clock(&event);
-	assert_int_equal(pipe(said) | pipe(told), 0);
-	tids[0] = fork();
-	if (!tids[0])
-		target();
-	tids[1] = next_tid();
-	sampler = open_ladder(&event, tids, OLD, false);
-	assert_non_null(sampler);
+	sampler = open_on_target(&event, tids);
 	take_steps(sampler, tids);
 	/* No two CPUs march together. */
 	for (unsigned c = 1; c < sampler_nr_cpus(sampler); c++)
 		assert_int_not_equal(sampler_base_period(sampler, 0, c),
 		                     sampler_base_period(sampler, 0, c - 1));
 	sampler_close(sampler);
-	kill(tids[0], SIGKILL);
-	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+	end_target(tids);
 }
 
 enum { RUN_NS = 100000000 };
@@ -248,14 +262,7 @@ static void adopted_threads_are_sampled_once(void **state)
 	uint64_t sum, total;
 
 	(void)state;
-	parse_clock(&event);
-	assert_int_equal(pipe(said) | pipe(told), 0);
-	tids[0] = fork();
-	if (!tids[0])
-		target();
-	tids[1] = next_tid();
-	sampler = open_ladder(&event, tids, OLD, false);
-	assert_non_null(sampler);
+	sampler = open_on_target(&event, tids);
 	assert_int_equal(sampler_enable(sampler), 0);
 	sum = sum_samples(sampler, tids, by_thread);
 	assert_int_equal(sampler_adopt(sampler, tids, 0), -ESRCH);
@@ -276,8 +283,7 @@ static void adopted_threads_are_sampled_once(void **state)
 	sum += sum_samples(sampler, tids, by_thread);
 	assert_int_equal(sampler_follow(sampler, 0, 2), 2);
 	sum += sum_samples(sampler, tids, by_thread);
-	kill(tids[0], SIGKILL);
-	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+	end_target(tids);
 	sampler_disable(sampler);
 	total = sampler_total(sampler, 0);
 	sum += rest(sampler);
@@ -297,14 +303,7 @@ static void an_event_that_is_off_stays_off(void **state)
 	struct event event;
 
 	(void)state;
-	parse_clock(&event);
-	assert_int_equal(pipe(said) | pipe(told), 0);
-	tids[0] = fork();
-	if (!tids[0])
-		target();
-	tids[1] = next_tid();
-	sampler = open_ladder(&event, tids, OLD, false);
-	assert_non_null(sampler);
+	sampler = open_on_target(&event, tids);
 	assert_int_equal(sampler_enable(sampler), 0);
 	sampler_switch_event(sampler, 0, false);
 	rest(sampler);
@@ -315,8 +314,7 @@ static void an_event_that_is_off_stays_off(void **state)
 	sampler_switch_event(sampler, 0, true);
 	while (!by_thread[1])
 		sum_samples(sampler, tids, by_thread);
-	kill(tids[0], SIGKILL);
-	assert_int_equal(waitpid(tids[0], NULL, 0), tids[0]);
+	end_target(tids);
 	sampler_close(sampler);
 }
 
