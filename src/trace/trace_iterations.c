@@ -71,33 +71,22 @@ void iteration_index_fini(struct iteration_index *index)
 	*index = (struct iteration_index){0};
 }
 
-/* Returns the number of the first entry of this thread, or a later one, that begins after a time.
- */
-static uint32_t first_after(const struct iteration_index *index, uint32_t thread, uint64_t time)
+/* Returns the number of entries of the threads before this one. */
+static uint32_t entries_before(const struct iteration_index *index, uint64_t thread)
 {
-	uint32_t from = 0, to = index->nr;
-
-	while (from < to) {
-		uint32_t middle = from + (to - from) / 2;
-		const struct trace_iterations *entry = index->entries[middle];
-
-		if (entry->thread < thread || (entry->thread == thread && entry->begin <= time))
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
+	return (uint32_t)ARRAY_PARTITION(index->entries, index->nr, entry,
+	                                 (*entry)->thread < thread);
 }
 
 void iteration_cursor_init(struct iteration_cursor *cursor, const struct iteration_index *index,
                            uint32_t thread)
 {
-	uint32_t first = thread ? first_after(index, thread - 1, UINT64_MAX) : 0;
+	uint32_t first = entries_before(index, thread);
 
 	*cursor = (struct iteration_cursor){
 		.index = index,
 		.entry = first,
-		.end = first_after(index, thread, UINT64_MAX),
+		.end = entries_before(index, thread + UINT64_C(1)),
 	};
 	if (cursor->entry < cursor->end)
 		cursor->begin = index->entries[first]->begin;
