@@ -84,7 +84,6 @@ uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t 
  * on their own, it is the mean of their times without the first event.
  */
 uint64_t trace_paused_time(const struct trace *trace, uint64_t from, uint64_t to);
-/* "pause", or of a mark or condition its text. */
 
 /* Whether an entry is a window, and not a part of the history, and in use. */
 bool trace_is_window(const struct trace_window *window);

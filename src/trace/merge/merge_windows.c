@@ -66,7 +66,7 @@ static int put_part(struct merge *merge, const struct inputs *inputs,
 		.inputs = inputs->has,
 		.events = inputs->events,
 		.kind = window->kind,
-		.floor = window->floor > window->shift ? window->floor : window->shift,
+		.floor = trace_window_shift(window),
 		.from = window->from,
 	};
 
