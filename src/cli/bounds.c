@@ -1,4 +1,5 @@
 #include "cli/bounds.h"
+#include "base/proc_memory.h"
 #include "cli/say.h"
 #include "output/text/text.h"
 
@@ -29,20 +30,6 @@ uint64_t bounds_traces_size(char *const *paths, size_t nr)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Returns the memory that RLIMIT_DATA counts: private writable memory, touched or not. */
-static uint64_t memory_now(void)
-{
-	FILE *file = fopen("/proc/self/statm", "re");
-	unsigned long pages = 0;
-
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 rlim_t bounds_set_memory(rlim_t limit)
 {
 	struct rlimit now;
@@ -66,8 +53,8 @@ static void keep_limit(rlim_t limit)
 
 void bounds_memory(uint64_t traces_size, uint64_t asked_for)
 {
-	const rlim_t bound =
-		memory_now() + BOUNDS_MEMORY + BOUNDS_MEMORY_PER_BYTE * traces_size + asked_for;
+	const rlim_t bound = proc_memory_data() + BOUNDS_MEMORY +
+	                     BOUNDS_MEMORY_PER_BYTE * traces_size + asked_for;
 	const rlim_t before = bounds_set_memory(bound);
 
 	if (before < bound)

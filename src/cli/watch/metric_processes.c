@@ -1,6 +1,7 @@
 /* Metrics of the program's processes, which the kernel knows: memory and CPU time. */
 #include "cli/watch/metric_state.h"
 
+#include "base/proc_memory.h"
 #include "base/text_file.h"
 #include "perf/machine/cgroup.h"
 #include "record/tasks/process.h"
@@ -20,16 +21,6 @@
 struct usage {
 	double rss, ticks;
 };
-
-static void add_rss(pid_t pid, struct usage *usage)
-{
-	char path[64], line[256];
-	uint64_t pages;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	if (!text_file_read(path, line, sizeof(line)) && sscanf(line, "%*u %" SCNu64, &pages) == 1)
-		usage->rss += (double)pages * (double)sysconf(_SC_PAGESIZE);
-}
 
 /* The time of children that were waited for is part of their parent's. */
 static void add_ticks(pid_t pid, struct usage *usage)
@@ -53,7 +44,7 @@ static void add_process(struct map64 *seen, pid_t pid, struct usage *usage)
 
 	if (pid <= 0 || nr >= MAX_PROCESSES || map64_number(seen, (uint32_t)pid) != nr)
 		return;
-	add_rss(pid, usage);
+	usage->rss += (double)proc_memory_resident(pid);
 	add_ticks(pid, usage);
 }
 

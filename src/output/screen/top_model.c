@@ -1,6 +1,7 @@
 #include "output/screen/top_model.h"
 
 #include "base/array.h"
+#include "base/proc_memory.h"
 #include "output/views/mpi_time.h"
 #include "output/views/report_rows.h"
 
@@ -422,22 +423,6 @@ static int take_part(struct top_model *model)
 	return err;
 }
 
-static uint64_t resident(int pid)
-{
-	unsigned long long pages = 0;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%*u %llu", &pages) != 1)
-		pages = 0;
-	fclose(file);
-	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static bool is_known(const int *pids, unsigned nr, int pid)
 {
 	for (unsigned i = 0; i < nr; i++)
@@ -458,7 +443,7 @@ static uint64_t resident_all(const struct trace *trace)
 		if (thread->pid <= 0 || is_known(pids, nr, thread->pid))
 			continue;
 		pids[nr++] = thread->pid;
-		bytes += resident(thread->pid);
+		bytes += proc_memory_resident(thread->pid);
 	}
 	return bytes;
 }
