@@ -97,6 +97,9 @@ ctl $recorder resume
 goes_on
 # Somebody else's stop is left alone.
 kill -STOP $target
+until grep -q '^State:.T' /proc/$target/status; do
+	sleep 0.05
+done
 ctl $recorder pause
 ctl $recorder resume
 grep -q '^State:.T' /proc/$target/status || fail "it was stopped by somebody else"
