@@ -13,7 +13,7 @@
 #include "record/session.h"
 #include "trace/trace.h"
 #include "trace/write/trace_write.h"
-#include "perf/sampler/sampler_state.h"
+#include "session_tables.h"
 
 enum { NR_CPUS = 2, NR_RINGS = 2 * NR_CPUS, NR_EVENTS = 2, ID = 100, HEAD = 3 };
 
@@ -83,17 +83,7 @@ static void open_tables(struct world *w)
 
 	s->tables = tables_new(BUDGET, w->path);
 	assert(s->tables);
-	for (uint32_t e = 0; e < NR_EVENTS; e++) {
-		struct trace_event *event = tables_add_event(s->tables);
-
-		event->name = tables_string(s->tables, e ? "page-faults" : "cpu-clock");
-		event->base_period = w->periods[e][0];
-		for (uint32_t c = 0; c < NR_CPUS; c++)
-			*tables_add_stream(s->tables) = (struct trace_stream){
-				.event = e, .cpu = c, .base_period = w->periods[e][c]};
-	}
-	tables_run(s->tables)->start = 1;
-	tables_run(s->tables)->nr_cpus = NR_CPUS;
+	session_tables_fill(s->tables, &w->sampler);
 }
 
 static void open_buffer(struct session *s)

@@ -3,6 +3,7 @@
 #define TEST_RECORD_SESSION_WORLD_H
 
 #include "cases.h"
+#include "session_tables.h"
 #include "task_records.h"
 
 #include <stdio.h>
@@ -13,7 +14,6 @@
 #include "record/session.h"
 #include "trace/trace.h"
 #include "trace/write/trace_write.h"
-#include "perf/sampler/sampler_state.h"
 
 enum { NR_CPUS = 2, FAULTS = 1, NR_EVENTS = 2, PERIOD = 1000, PID = 4000001 };
 
@@ -61,19 +61,7 @@ static inline void open_tables(struct world *w)
 
 	s->tables = tables_new(BUDGET, w->path);
 	assert_non_null(s->tables);
-	for (uint32_t e = 0; e < NR_EVENTS; e++) {
-		struct trace_event *event = tables_add_event(s->tables);
-
-		event->name = tables_string(s->tables, e ? "page-faults" : "cpu-clock");
-		event->base_period = w->periods[e][0];
-		for (uint32_t c = 0; c < NR_CPUS; c++)
-			*tables_add_stream(s->tables) =
-				(struct trace_stream){.event = e,
-			                              .cpu = (uint32_t)w->cpus[c],
-			                              .base_period = w->periods[e][c]};
-	}
-	tables_run(s->tables)->start = 1;
-	tables_run(s->tables)->nr_cpus = NR_CPUS;
+	session_tables_fill(s->tables, &w->sampler);
 }
 
 static inline void open_buffer(struct world *w, unsigned nr_counters)
