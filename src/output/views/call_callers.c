@@ -22,7 +22,6 @@ struct queue {
 struct finder {
 	struct rank_sums *samples;
 	unsigned char *mpi;
-	struct trace_walk *walk;
 	struct queue *queues; /* by thread, and a last one for numbers made up */
 	uint32_t nr_threads;
 };
@@ -50,8 +49,9 @@ static uint64_t queue_last(struct queue *queue, uint64_t time)
 }
 
 /* Only samples that the sums have, too: others may be in functions that were never asked about. */
-static int take_sample(struct finder *finder, const struct trace_sample *sample)
+static int take_sample(void *arg, const struct trace_sample *sample)
 {
+	struct finder *finder = arg;
 	struct paths *paths = &finder->samples->paths;
 	uint32_t path;
 
@@ -63,16 +63,6 @@ static int take_sample(struct finder *finder, const struct trace_sample *sample)
 	if (mpi_paths_outermost(paths, finder->mpi, path) == PATH_NONE)
 		return 0;
 	return queue_add(queue_of(finder, sample->thread), sample->time);
-}
-
-static int read_samples(struct finder *finder)
-{
-	struct trace_sample sample;
-	int err = 0, got = 0;
-
-	while (!err && (got = trace_walk_next(finder->walk, &sample)) == 1)
-		err = take_sample(finder, &sample);
-	return err ? err : got;
 }
 
 static void add_call(struct finder *finder, struct call_callers *callers, const struct call *call)
@@ -129,10 +119,8 @@ static int find(struct finder *finder, struct call_callers *callers)
 	finder->mpi = mpi_paths_functions(&finder->samples->paths);
 	if (!finder->queues || !finder->mpi)
 		return -ENOMEM;
-	finder->walk = trace_walk_new(finder->samples->trace, finder->samples->event);
-	if (!finder->walk)
-		return -errno;
-	err = read_samples(finder);
+	err = trace_each_sample(trace_walk_new(finder->samples->trace, finder->samples->event),
+	                        take_sample, finder);
 	return err ? err : add_calls(finder, callers);
 }
 
@@ -147,6 +135,5 @@ int call_callers_find(struct call_callers *callers, struct rank_sums *samples)
 		free(finder.queues[i].times);
 	free(finder.queues);
 	free(finder.mpi);
-	trace_walk_free(finder.walk);
 	return err;
 }
