@@ -75,22 +75,15 @@ static int count_request(struct map64 *active, const struct call_part *part)
 	return 0;
 }
 
-static int first_pass(struct call_stream *stream)
+static int note_call(void *arg, const struct trace_call *noted)
 {
-	struct call_walk *walk = call_walk_thread(stream->index, stream->thread);
-	struct trace_call call;
-	int got, err = 0;
+	struct call_stream *stream = arg;
+	const struct call *call = &noted->call;
+	int err = is_region(stream, call) ? add_region(stream, call) : 0;
 
-	if (!walk)
-		return -errno;
-	while (!err && (got = call_walk_next(walk, &call)) == 1) {
-		if (is_region(stream, &call.call))
-			err = add_region(stream, &call.call);
-		for (uint32_t i = 0; i < call.call.nr_parts && !err; i++)
-			err = count_request(&stream->unfinished, &call.call.parts[i]);
-	}
-	call_walk_free(walk);
-	return err ? err : got;
+	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
+		err = count_request(&stream->unfinished, &call->parts[i]);
+	return err;
 }
 
 static int compare_regions(const void *a, const void *b)
@@ -119,7 +112,8 @@ static int step(struct call_stream *stream)
 
 static int stream_open(struct call_stream *stream)
 {
-	int err = first_pass(stream);
+	int err =
+		trace_each_call(call_walk_thread(stream->index, stream->thread), note_call, stream);
 
 	if (err)
 		return err;

@@ -25,6 +25,12 @@ struct call_walk *call_walk_new(const struct trace *trace);
 void call_walk_free(struct call_walk *walk);
 /* Returns 1 with a call, 0 at the end, -EBADMSG or -ENOMEM. */
 int call_walk_next(struct call_walk *walk, struct trace_call *call);
+/*
+ * The whole of a new one, which is freed: 0, -EBADMSG, -ENOMEM, or what fn returned that was not 0,
+ * which ends it. -errno where it is NULL.
+ */
+typedef int trace_call_fn(void *arg, const struct trace_call *call);
+int trace_each_call(struct call_walk *walk, trace_call_fn *fn, void *arg);
 
 /*
  * An index of the bins that hold the calls of each thread, for walks over one thread after the

@@ -1,6 +1,7 @@
 #include "trace/trace_file.h"
 #include "hmb/code.h"
 #include "trace/bin_positions.h"
+#include "trace/trace_calls.h"
 #include "trace/walk_memory.h"
 #include "base/time_heap.h"
 #include "base/access_class.h"
@@ -349,5 +350,18 @@ int trace_each_sample(struct trace_walk *walk, trace_sample_fn *fn, void *arg)
 	while (!err && (got = trace_walk_next(walk, &sample)) == 1)
 		err = fn(arg, &sample);
 	trace_walk_free(walk);
+	return err ? err : got;
+}
+
+int trace_each_call(struct call_walk *walk, trace_call_fn *fn, void *arg)
+{
+	struct trace_call call;
+	int got = 0, err = 0;
+
+	if (!walk)
+		return -errno;
+	while (!err && (got = call_walk_next(walk, &call)) == 1)
+		err = fn(arg, &call);
+	call_walk_free(walk);
 	return err ? err : got;
 }

@@ -20,6 +20,7 @@ struct queue {
 };
 
 struct finder {
+	struct call_callers *callers;
 	struct rank_sums *samples;
 	unsigned char *mpi;
 	struct queue *queues; /* by thread, and a last one for numbers made up */
@@ -65,37 +66,26 @@ static int take_sample(void *arg, const struct trace_sample *sample)
 	return queue_add(queue_of(finder, sample->thread), sample->time);
 }
 
-static void add_call(struct finder *finder, struct call_callers *callers, const struct call *call)
+static int add_call(void *arg, const struct trace_call *added)
 {
+	struct finder *finder = arg;
+	struct call_callers *callers = finder->callers;
+	const struct call *call = &added->call;
 	const struct trace_region *region = trace_region(finder->samples->trace, call->region);
 
 	if (!region || !trace_region_is_mpi(region->region_class) ||
 	    !selection_has_call(finder->samples->selection, call))
-		return;
+		return 0;
 	callers->calls++;
 	callers->time += call->leave - call->enter;
 	if (queue_last(queue_of(finder, call->thread), call->leave) < call->enter)
-		return;
+		return 0;
 	callers->known++;
 	callers->known_time += call->leave - call->enter;
+	return 0;
 }
 
-static int add_thread(struct finder *finder, struct call_callers *callers,
-                      const struct call_index *index, uint32_t thread)
-{
-	struct call_walk *walk = call_walk_thread(index, thread);
-	struct trace_call call;
-	int got;
-
-	if (!walk)
-		return -errno;
-	while ((got = call_walk_next(walk, &call)) == 1)
-		add_call(finder, callers, &call.call);
-	call_walk_free(walk);
-	return got;
-}
-
-static int add_calls(struct finder *finder, struct call_callers *callers)
+static int add_calls(struct finder *finder)
 {
 	static const struct scratch nowhere = {.fd = -1};
 	struct call_index *index = call_index_new(finder->samples->trace, &nowhere);
@@ -105,12 +95,12 @@ static int add_calls(struct finder *finder, struct call_callers *callers)
 		return -errno;
 	for (uint32_t i = 0; !err && i < index->nr_threads; i++)
 		if (index->nr[i])
-			err = add_thread(finder, callers, index, i);
+			err = trace_each_call(call_walk_thread(index, i), add_call, finder);
 	call_index_free(index);
 	return err;
 }
 
-static int find(struct finder *finder, struct call_callers *callers)
+static int find(struct finder *finder)
 {
 	int err;
 
@@ -121,16 +111,16 @@ static int find(struct finder *finder, struct call_callers *callers)
 		return -ENOMEM;
 	err = trace_each_sample(trace_walk_new(finder->samples->trace, finder->samples->event),
 	                        take_sample, finder);
-	return err ? err : add_calls(finder, callers);
+	return err ? err : add_calls(finder);
 }
 
 int call_callers_find(struct call_callers *callers, struct rank_sums *samples)
 {
-	struct finder finder = {.samples = samples};
+	struct finder finder = {.callers = callers, .samples = samples};
 	int err;
 
 	*callers = (struct call_callers){0};
-	err = find(&finder, callers);
+	err = find(&finder);
 	for (uint32_t i = 0; finder.queues && i <= finder.nr_threads; i++)
 		free(finder.queues[i].times);
 	free(finder.queues);

@@ -128,8 +128,10 @@ static int join_all(struct call_sites *sites)
 
 /* --- stored calls ----------------------------------------------------------------------------- */
 
-static int add(struct call_sites *sites, const struct call *call)
+static int add(void *arg, const struct trace_call *added)
 {
+	struct call_sites *sites = arg;
+	const struct call *call = &added->call;
 	uint32_t row;
 
 	if (!trace_region(sites->trace, call->region) ||
@@ -140,20 +142,6 @@ static int add(struct call_sites *sites, const struct call *call)
 		return -ENOMEM;
 	call_sum_add(&sites->rows[row].sum, call);
 	return 0;
-}
-
-static int add_stored(struct call_sites *sites)
-{
-	struct call_walk *walk = call_walk_new(sites->trace);
-	struct trace_call call;
-	int err = 0, got = 0;
-
-	if (!walk)
-		return -errno;
-	while (!err && (got = call_walk_next(walk, &call)) == 1)
-		err = add(sites, &call.call);
-	call_walk_free(walk);
-	return err ? err : got;
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -188,7 +176,7 @@ int call_sites_init(struct call_sites *sites, const struct trace *trace,
 	if (!trace_nr(trace, TRACE_CALL_SITES))
 		return -ENODATA;
 	sites->exact = call_sums_are_exact(trace, query->selection);
-	err = sites->exact ? join_all(sites) : add_stored(sites);
+	err = sites->exact ? join_all(sites) : trace_each_call(call_walk_new(trace), add, sites);
 	drop_empty(sites);
 	ARRAY_SORT(sites->rows, sites->nr, compare_rows);
 	return err;

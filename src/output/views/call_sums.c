@@ -113,10 +113,18 @@ static int add_call_links(struct call_sums *sums, int32_t rank, const struct cal
 	return err;
 }
 
-static int add(struct call_sums *sums, const struct rank_rows *rows, const struct call *call)
+struct adding {
+	struct call_sums *sums;
+	const struct rank_rows *rows;
+};
+
+static int add(void *arg, const struct trace_call *added)
 {
+	const struct adding *to = arg;
+	struct call_sums *sums = to->sums;
+	const struct call *call = &added->call;
 	const struct trace_region *region = trace_region(sums->trace, call->region);
-	uint32_t row = rank_row(rows, call->thread);
+	uint32_t row = rank_row(to->rows, call->thread);
 	bool mpi;
 
 	if (!region || !selection_has_call(sums->selection, call))
@@ -127,27 +135,14 @@ static int add(struct call_sums *sums, const struct rank_rows *rows, const struc
 		if (mpi && row != RANK_NONE)
 			call_sum_add(&sums->ranks[row], call);
 	}
-	return mpi ? add_call_links(sums, rank_of(rows, row), call) : 0;
+	return mpi ? add_call_links(sums, rank_of(to->rows, row), call) : 0;
 }
 
 static int add_stored(struct call_sums *sums, const struct rank_rows *rows)
 {
-	struct call_walk *walk = call_walk_new(sums->trace);
-	struct trace_call call;
-	int got;
+	struct adding to = {sums, rows};
 
-	if (!walk)
-		return -errno;
-	while ((got = call_walk_next(walk, &call)) == 1) {
-		int err = add(sums, rows, &call.call);
-
-		if (err) {
-			got = err;
-			break;
-		}
-	}
-	call_walk_free(walk);
-	return got;
+	return trace_each_call(call_walk_new(sums->trace), add, &to);
 }
 
 /* --- exact sums ------------------------------------------------------------------------------- */

@@ -443,8 +443,10 @@ static struct thread_state *state_of(struct reading *reading, uint32_t thread)
 	return reading->state = state;
 }
 
-static int take_call(struct reading *reading, const struct call *call)
+static int take_call(void *arg, const struct trace_call *taken)
 {
+	struct reading *reading = arg;
+	const struct call *call = &taken->call;
 	struct thread_state *state;
 	int event;
 
@@ -460,20 +462,6 @@ static int take_call(struct reading *reading, const struct call *call)
 		put_event(state, call->enter, (uint16_t)event,
 		          call_is_wide(&reading->regions, call));
 	return event < 0 ? event : state->err;
-}
-
-static int read_thread(struct reading *reading, const struct call_index *index, uint32_t thread)
-{
-	struct call_walk *walk = call_walk_thread(index, thread);
-	struct trace_call call;
-	int got = 0, err = 0;
-
-	if (!walk)
-		return -errno;
-	while (!err && (got = call_walk_next(walk, &call)) == 1)
-		err = take_call(reading, &call.call);
-	call_walk_free(walk);
-	return err ? err : got;
 }
 
 static void end_state(struct reading *reading)
@@ -503,7 +491,7 @@ static int read_calls(struct reading *reading)
 		return -errno;
 	for (uint32_t i = 0; i < index->nr_threads && !err; i++) {
 		if (index->nr[i] && is_read(reading, i))
-			err = read_thread(reading, index, i);
+			err = trace_each_call(call_walk_thread(index, i), take_call, reading);
 		end_state(reading);
 	}
 	return err;
