@@ -379,13 +379,16 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 	return err ? err : make_rows(model, profile);
 }
 
-/*
- * Nothing was sampled since: shares of the last second are 0, and the rest is as it was. After the
- * end of the recording its last second stays.
- */
+/* After the end of a recording its last second stays. */
+static bool is_last(const struct top_model *model)
+{
+	return model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING;
+}
+
+/* Nothing was sampled since: shares of the last second are 0, and the rest is as it was. */
 static int take_nothing(struct top_model *model)
 {
-	if (model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING)
+	if (is_last(model))
 		return 0;
 	if (model->until && trace_run(trace_of(model))->end > model->until)
 		model->length = trace_run(trace_of(model))->end - model->until;
@@ -395,10 +398,10 @@ static int take_nothing(struct top_model *model)
 	return -ENODATA;
 }
 
-/* After the end the last whole interval stays, although some samples may have come since. */
+/* Some samples may have come since, which are not enough for an interval of their own. */
 static bool is_rest(const struct top_model *model)
 {
-	return model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING &&
+	return is_last(model) &&
 	       trace_run(trace_of(model))->end < model->until + model->recording->interval / 2;
 }
 
