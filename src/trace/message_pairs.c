@@ -267,16 +267,13 @@ static int make_room(struct message_reader *reader, uint32_t nr)
 	return 0;
 }
 
-/* Finds what the parts of the next call pair with. */
-static int find_pairs(struct message_reader *reader, const struct call *call)
+/* Finds what the parts of the next call pair with: there is room for them. */
+static void find_pairs(struct message_reader *reader, const struct call *call)
 {
-	if (make_room(reader, call->nr_parts))
-		return -ENOMEM;
 	while (call->nr_parts && iteration_is_due(&reader->follower, call))
 		pass_boundary(reader, call);
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		reader->pairs[i] = pair_of_part(reader, &call->parts[i]);
-	return 0;
 }
 
 static uint32_t ends_of(const struct message_pairs *pairs, uint64_t key)
@@ -292,8 +289,8 @@ const bool *message_reader_next(struct message_reader *reader, const struct call
 
 	if (make_room(reader, call->nr_parts))
 		return NULL;
-	if (pairs->iterations->nr && find_pairs(reader, call))
-		return NULL;
+	if (pairs->iterations->nr)
+		find_pairs(reader, call);
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		reader->told[i] = !pairs->iterations->nr || !reader->pairs[i].key ||
 		                  ends_of(pairs, reader->pairs[i].key) == reader->pairs[i].ends;
@@ -315,18 +312,28 @@ static int add_end(struct message_pairs *pairs, const struct pair *pair)
 	return 0;
 }
 
-/* Reads all calls of a thread. */
-static int read_thread(struct message_pairs *pairs, struct message_reader *reader, bool adds)
+static int add_ends(struct message_pairs *pairs, struct message_reader *reader,
+                    const struct call *call)
+{
+	int err = make_room(reader, call->nr_parts);
+
+	if (err)
+		return err;
+	find_pairs(reader, call);
+	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
+		err = add_end(pairs, &reader->pairs[i]);
+	return err;
+}
+
+/* Reads all calls of a thread, and adds their ends. */
+static int read_thread(struct message_pairs *pairs, struct message_reader *reader)
 {
 	struct call_walk *walk = call_walk_thread(pairs->calls, reader->thread);
 	struct trace_call call;
 	int err = walk ? 0 : -errno, got = 0;
 
-	while (!err && (got = call_walk_next(walk, &call)) == 1) {
-		err = find_pairs(reader, &call.call);
-		for (uint32_t i = 0; i < call.call.nr_parts && !err && adds; i++)
-			err = add_end(pairs, &reader->pairs[i]);
-	}
+	while (!err && (got = call_walk_next(walk, &call)) == 1)
+		err = add_ends(pairs, reader, &call.call);
 	while (reader->follower.more)
 		pass_boundary(reader, NULL);
 	call_walk_free(walk);
@@ -355,56 +362,66 @@ static void sum_ends(const struct trace *trace, uint64_t *ends, uint32_t nr)
 	}
 }
 
-/* Whether a thread's numbers add up to its sums: where not, *wrong is set. */
-static int check_thread(struct message_pairs *pairs, uint32_t thread, uint64_t sum, bool *wrong)
+/* Where a thread's numbers do not add up to its sum, *wrong is set. */
+static int add_thread(struct message_pairs *pairs, uint32_t thread, uint64_t sum, bool *wrong)
 {
 	struct message_reader *reader = message_reader_new(pairs, thread);
-	int err = reader ? read_thread(pairs, reader, false) : -ENOMEM;
+	int err = reader ? read_thread(pairs, reader) : -ENOMEM;
 
 	*wrong |= !err && (reader->unknown || counted_ends(reader) != sum);
 	message_reader_free(reader);
 	return err;
 }
 
-static int check_threads(struct message_pairs *pairs)
+static int add_threads(struct message_pairs *pairs, const uint64_t *sums, bool *wrong)
 {
-	uint32_t nr = pairs->calls->nr_threads;
-	uint64_t *sums = calloc(nr + 1UL, sizeof(*sums));
+	int err = 0;
+
+	for (uint32_t i = 0; i < pairs->calls->nr_threads && !err; i++) {
+		if (pairs->calls->nr[i])
+			err = add_thread(pairs, i, sums[i], wrong);
+		if (*wrong && !pairs->by_iteration)
+			break;
+	}
+	return err;
+}
+
+static void forget_ends(struct message_pairs *pairs)
+{
+	map64_fini(&pairs->by_key);
+	free(pairs->ends);
+	pairs->ends = NULL;
+	pairs->nr = 0;
+}
+
+static int find_ends(struct message_pairs *pairs)
+{
+	uint64_t *sums = calloc(pairs->calls->nr_threads + 1UL, sizeof(*sums));
 	bool wrong = false;
 	int err = sums ? 0 : -ENOMEM;
 
-	if (!err)
-		sum_ends(pairs->calls->trace, sums, nr);
-	for (uint32_t i = 0; i < nr && !err && !wrong; i++)
-		if (pairs->calls->nr[i])
-			err = check_thread(pairs, i, sums[i], &wrong);
-	pairs->by_iteration = wrong;
+	if (!err) {
+		sum_ends(pairs->calls->trace, sums, pairs->calls->nr_threads);
+		err = add_threads(pairs, sums, &wrong);
+	}
+	if (!err && wrong) {
+		forget_ends(pairs);
+		pairs->by_iteration = true;
+		err = add_threads(pairs, sums, &wrong);
+	}
 	free(sums);
 	return err;
 }
 
-static int add_thread(struct message_pairs *pairs, uint32_t thread)
-{
-	struct message_reader *reader = message_reader_new(pairs, thread);
-	int err = reader ? read_thread(pairs, reader, true) : -ENOMEM;
-
-	message_reader_free(reader);
-	return err;
-}
-
-static int add_threads(struct message_pairs *pairs)
+static uint32_t most_members(const struct trace *trace)
 {
 	const struct trace_comm *comm;
-	int err;
+	uint32_t most = 0;
 
-	for (uint32_t i = 0; (comm = trace_comm(pairs->calls->trace, i)); i++)
-		if (comm->nr_members > pairs->most_members)
-			pairs->most_members = comm->nr_members;
-	err = check_threads(pairs);
-	for (uint32_t i = 0; i < pairs->calls->nr_threads && !err; i++)
-		if (pairs->calls->nr[i])
-			err = add_thread(pairs, i);
-	return err;
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
+		if (comm->nr_members > most)
+			most = comm->nr_members;
+	return most;
 }
 
 int message_pairs_new(struct message_pairs **pairs, const struct call_index *calls,
@@ -417,14 +434,14 @@ int message_pairs_new(struct message_pairs **pairs, const struct call_index *cal
 		return -ENOMEM;
 	new->calls = calls;
 	new->iterations = iterations;
-	return iterations->nr ? add_threads(new) : 0;
+	new->most_members = most_members(calls->trace);
+	return iterations->nr ? find_ends(new) : 0;
 }
 
 void message_pairs_free(struct message_pairs *pairs)
 {
 	if (!pairs)
 		return;
-	map64_fini(&pairs->by_key);
-	free(pairs->ends);
+	forget_ends(pairs);
 	free(pairs);
 }

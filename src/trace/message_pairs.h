@@ -15,8 +15,9 @@
 struct message_pairs;
 
 /*
- * Reads all calls once. Where no iterations were recorded, everything has a pair. Returns 0 or
- * -errno, and *pairs, which message_pairs_free() frees and which keeps both indices.
+ * Reads all calls once, and once more if their numbers are wrong. Where no iterations were
+ * recorded, nothing is read, and everything has a pair. Returns 0 or -errno, and *pairs, which
+ * message_pairs_free() frees and which keeps both indices.
  */
 int message_pairs_new(struct message_pairs **pairs, const struct call_index *calls,
                       const struct iteration_index *iterations);
