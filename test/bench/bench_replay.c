@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "bench.h"
 #include "flat.h"
 #include "hmb/cct.h"
@@ -48,12 +49,9 @@ static bool load(struct replay *replay, const char *path)
 	if (!walk)
 		return false;
 	replay->time_shift = recorded_time_shift(trace);
-	while (trace_walk_next(walk, &sample) == 1) {
-		if (!(replay->nr & (replay->nr - 1)))
-			replay->samples = realloc(replay->samples,
-			                          2 * (replay->nr + 1) * sizeof(*replay->samples));
-		replay->samples[replay->nr++] = recorded(trace, &sample);
-	}
+	while (trace_walk_next(walk, &sample) == 1)
+		if (ARRAY_ADD(replay->samples, replay->nr, recorded(trace, &sample)))
+			exit(1);
 	replay->duration = trace_run(trace)->end - trace_run(trace)->start;
 	trace_walk_free(walk);
 	trace_close(trace);

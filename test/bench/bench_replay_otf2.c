@@ -20,6 +20,7 @@ int main(int argc, char **argv)
 #include <otf2/otf2.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "hmb/call.h"
 #include "hmb/cct.h"
 #include "hmb/hmb.h"
@@ -45,7 +46,7 @@ struct step {
 
 struct steps {
 	struct step *steps;
-	size_t nr, room;
+	size_t nr;
 };
 
 struct replay {
@@ -74,22 +75,11 @@ static uint64_t cpu_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-static void *grow(void *array, size_t nr, size_t *room, size_t size)
-{
-	if (nr < *room)
-		return array;
-	*room = *room ? 2 * *room : 1024;
-	array = realloc(array, *room * size);
-	if (!array)
-		exit(1);
-	return array;
-}
-
 static void add_to(struct steps *to, struct step step)
 {
-	to->steps = grow(to->steps, to->nr, &to->room, sizeof(*to->steps));
 	step.number = to->nr;
-	to->steps[to->nr++] = step;
+	if (ARRAY_ADD(to->steps, to->nr, step))
+		exit(1);
 }
 
 static void add_step(struct steps sets[NR_SETS], enum step_type type, uint64_t time,
@@ -149,36 +139,32 @@ static void load_samples(struct replay *replay)
 {
 	struct trace_walk *walk = trace_walk_new(replay->trace, 0);
 	struct trace_sample sample;
-	size_t room = 0, contexts_room = 0;
+	size_t nr = 0;
 
 	while (walk && trace_walk_next(walk, &sample) == 1) {
-		size_t i = replay->nr_samples;
-
-		replay->samples = grow(replay->samples, i, &room, sizeof(*replay->samples));
-		replay->contexts =
-			grow(replay->contexts, i, &contexts_room, sizeof(*replay->contexts));
-		replay->samples[i] = copy_sample(replay->trace, &sample);
-		replay->contexts[i] = sample.context;
-		add_step(replay->ours, SAMPLE, sample.time, sample.thread, i);
-		add_step(replay->otf2, SAMPLE, sample.time, sample.thread, i);
-		replay->nr_samples++;
+		if (ARRAY_ADD(replay->samples, replay->nr_samples,
+		              copy_sample(replay->trace, &sample)) ||
+		    ARRAY_ADD(replay->contexts, nr, sample.context))
+			exit(1);
+		add_step(replay->ours, SAMPLE, sample.time, sample.thread, nr - 1);
+		add_step(replay->otf2, SAMPLE, sample.time, sample.thread, nr - 1);
 	}
 	trace_walk_free(walk);
 }
 
-static size_t copy_call(struct replay *replay, const struct call *call, size_t *room)
+static size_t copy_call(struct replay *replay, const struct call *call)
 {
-	size_t i = replay->nr_calls++;
+	struct call copy = *call;
+	size_t i = replay->nr_calls;
 
-	replay->calls = grow(replay->calls, i, room, sizeof(*replay->calls));
-	replay->calls[i] = *call;
-	replay->calls[i].parts = keep(call->parts, call->nr_parts * sizeof(*call->parts));
+	copy.parts = keep(call->parts, call->nr_parts * sizeof(*call->parts));
+	if (ARRAY_ADD(replay->calls, replay->nr_calls, copy))
+		exit(1);
 	add_step(replay->ours, CALL, call->leave, call->thread, i);
 	return i;
 }
 
-static void load_calls(struct replay *replay, const struct call_index *index, uint32_t thread,
-                       size_t *room)
+static void load_calls(struct replay *replay, const struct call_index *index, uint32_t thread)
 {
 	struct call_stream *stream = call_stream_new(index, thread);
 	struct call_moment moment;
@@ -186,7 +172,7 @@ static void load_calls(struct replay *replay, const struct call_index *index, ui
 
 	while (stream && call_stream_next(stream, &moment) == 1) {
 		if (moment.type == CALL_ENTERED && depth < 256) {
-			open[depth++] = copy_call(replay, moment.call, room);
+			open[depth++] = copy_call(replay, moment.call);
 			add_step(replay->otf2, ENTER, moment.time, thread, open[depth - 1]);
 		} else if (moment.type == CALL_LEFT && depth) {
 			add_step(replay->otf2, LEAVE, moment.time, thread, open[--depth]);
@@ -201,7 +187,6 @@ static bool load(struct replay *replay, const char *path)
 	char why[TRACE_WHY_SIZE];
 	struct trace *trace = trace_open(path, why);
 	struct call_index *index = trace ? call_index_new(trace, &nowhere) : NULL;
-	size_t room = 0;
 
 	if (!index)
 		return false;
@@ -209,7 +194,7 @@ static bool load(struct replay *replay, const char *path)
 	replay->time_shift = recorded_time_shift(trace);
 	load_samples(replay);
 	for (uint32_t thread = 0; thread < index->nr_threads; thread++)
-		load_calls(replay, index, thread, &room);
+		load_calls(replay, index, thread);
 	call_index_free(index);
 	for (enum step_set set = 0; set < NR_SETS; set++) {
 		sort(&replay->ours[set]);
