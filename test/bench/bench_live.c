@@ -27,10 +27,7 @@ struct recording {
 
 static uint64_t cpu_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
+	return bench_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static void begin(struct recording *r, const char *path)

@@ -69,10 +69,7 @@ struct replay {
 /* The CPU time of this thread, ns: a turn is longer than the machine lets it run at a time. */
 static uint64_t cpu_now(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+	return bench_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void add_to(struct steps *to, struct step step)
