@@ -64,6 +64,8 @@ terminal resize-window -x 120 -y 24
 expect_picture 'the recording has ended'
 sleep 1.2 # it stays, tick after tick
 shows '^ *[1-9][0-9.]* % .* six ' || fail "the last picture is gone: $(cat picture)"
+press p
+expect_picture 'the recorder has just ended'
 press q
 expect_picture 'ended with 0'
 [ ! -s said ] || fail "$(cat said)"

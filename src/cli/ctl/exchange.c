@@ -4,6 +4,8 @@
 #include "trace/live/shm_image.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,4 +73,14 @@ int exchange(const char *image_file, const struct control_request *request,
 	size_t size = control_request_print(request, packet);
 
 	return size ? exchange_packet(image_file, packet, size, answer) : -EMSGSIZE;
+}
+
+void exchange_explain(int err, char text[EXCHANGE_TEXT])
+{
+	if (err == -ENOENT || err == -ECONNREFUSED)
+		snprintf(text, EXCHANGE_TEXT, "the recorder has just ended");
+	else if (err == -EAGAIN)
+		snprintf(text, EXCHANGE_TEXT, "the recorder does not answer");
+	else
+		snprintf(text, EXCHANGE_TEXT, "cannot reach the recorder: %s", strerror(-err));
 }

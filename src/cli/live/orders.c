@@ -26,16 +26,17 @@ static void ask(const struct orders *orders, const struct control_request *reque
                 const char *done, char answer[TOP_ANSWER])
 {
 	struct control_answer got;
+	char why[EXCHANGE_TEXT];
 	int err = exchange(orders->watched->image_file, request, &got);
 
-	if (err == -EAGAIN)
-		snprintf(answer, TOP_ANSWER, " the recorder does not answer");
-	else if (err)
-		snprintf(answer, TOP_ANSWER, " cannot reach the recorder: %s", strerror(-err));
-	else if (!got.ok)
+	if (err) {
+		exchange_explain(err, why);
+		snprintf(answer, TOP_ANSWER, " %s", why);
+	} else if (!got.ok) {
 		snprintf(answer, TOP_ANSWER, " refused: %s", got.error);
-	else
+	} else {
 		snprintf(answer, TOP_ANSWER, " %s", done);
+	}
 }
 
 static void pause_or_resume(const struct orders *orders, char answer[TOP_ANSWER])

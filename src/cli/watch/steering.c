@@ -30,14 +30,16 @@ int steering_init(struct steering *steering, const char *trace_path)
 
 static bool say_answer(int err, const struct control_answer *answer, const char *whose)
 {
+	char why[EXCHANGE_TEXT];
+
 	if (!whose)
 		return !err && answer->ok;
-	if (err == -ENOENT || err == -ECONNREFUSED)
-		say("%s: the recorder has just ended", whose);
-	else if (err)
-		say("%s: cannot reach the recorder: %s", whose, strerror(-err));
-	else if (!answer->ok)
+	if (err) {
+		exchange_explain(err, why);
+		say("%s: %s", whose, why);
+	} else if (!answer->ok) {
 		say("%s: the recorder refuses: %s", whose, answer->error);
+	}
 	return !err && answer->ok;
 }
 
