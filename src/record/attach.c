@@ -25,21 +25,9 @@ static int compare_tids(const void *a, const void *b)
 	return ORDER(*x, *y);
 }
 
-/* Adds the threads of one process. A process that has ended meanwhile adds none. */
 static int put_threads(struct threads *threads, pid_t pid)
 {
-	DIR *dir = process_threads(pid);
-	int err = 0;
-	pid_t tid;
-
-	if (!dir) {
-		err = -errno;
-		return tasks_gone(pid) ? 0 : err;
-	}
-	while (!err && threads->nr < MOST_THREADS && (tid = process_next(dir)))
-		err = ARRAY_ADD(threads->tids, threads->nr, tid);
-	closedir(dir);
-	return err;
+	return tasks_list_threads(pid, MOST_THREADS, &threads->tids, &threads->nr);
 }
 
 /* The threads of all processes to be attached to. 0, or -errno after saying why. */

@@ -4,12 +4,11 @@
 #include "record/session.h"
 #include "record/steer/control.h"
 #include "record/summary.h"
-#include "record/tasks/process.h"
-#include "base/array.h"
 #include "base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -152,20 +151,6 @@ static struct refusal check_descriptors(const struct session *s, size_t nr_threa
 }
 
 /* Threads of whose birth no record came are found by their process. */
-static int list_threads_of(struct switching *switching, pid_t pid)
-{
-	DIR *threads = process_threads(pid);
-	int err = 0;
-	pid_t tid;
-
-	if (!threads)
-		return 0;
-	while (!err && (tid = process_next(threads)))
-		err = ARRAY_ADD(switching->tids, switching->nr_tids, tid);
-	closedir(threads);
-	return err;
-}
-
 static int list_threads(struct switching *switching)
 {
 	int err = 0;
@@ -174,7 +159,8 @@ static int list_threads(struct switching *switching)
 	for (const struct task *task = switching->session->tasks.tasks; task && !err;
 	     task = task->hh.next)
 		if (task_lives(task) && task->tid == task->process->pid)
-			err = list_threads_of(switching, task->tid);
+			err = tasks_list_threads(task->tid, SIZE_MAX, &switching->tids,
+			                         &switching->nr_tids);
 	return err;
 }
 
@@ -201,6 +187,7 @@ static struct refusal hold_threads(struct switching *switching, const char *name
 {
 	struct session *s = switching->session;
 	struct refusal refusal = check_way(switching, name);
+	int err;
 
 	if (refusal.why || switching->held)
 		return refusal;
@@ -211,8 +198,12 @@ static struct refusal hold_threads(struct switching *switching, const char *name
 		return refusal;
 	switching->held = sampler_now();
 	read_births(s);
-	if (list_threads(switching))
-		return REFUSED(ENOMEM, "there is not enough memory");
+	err = list_threads(switching);
+	if (err)
+		return control_refuse(-err,
+		                      "not all threads of the program can be listed: %s; "
+		                      "record --spare opens events for later",
+		                      strerror(-err));
 	if (!switching->nr_tids)
 		return REFUSED(ESRCH, "the program has ended");
 	s->adoption.over = true;

@@ -155,6 +155,11 @@ uint32_t tasks_thread(struct tasks *tasks, struct task *task, uint64_t time);
 
 /* Tells whether there is no such process or thread any more. */
 bool tasks_gone(pid_t tid);
+/*
+ * Adds the threads that a process has now to an array, which the caller frees, until it has `most`.
+ * A process that has ended meanwhile adds none. 0 or -errno.
+ */
+int tasks_list_threads(pid_t pid, size_t most, pid_t **tids, size_t *nr);
 
 /* --- what becomes of them --------------------------------------------------------------------- */
 

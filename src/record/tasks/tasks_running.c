@@ -5,6 +5,7 @@
 #include "record/tasks/process.h"
 #include "record/tasks/process_times.h"
 #include "record/tasks/tasks.h"
+#include "base/array.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -166,6 +167,20 @@ int tasks_add_running(struct tasks *tasks, pid_t pid)
 bool tasks_gone(pid_t tid)
 {
 	return kill(tid, 0) && errno == ESRCH;
+}
+
+int tasks_list_threads(pid_t pid, size_t most, pid_t **tids, size_t *nr)
+{
+	DIR *threads = process_threads(pid);
+	int err = threads ? 0 : -errno;
+	pid_t tid;
+
+	if (!threads)
+		return tasks_gone(pid) ? 0 : err;
+	while (!err && *nr < most && (tid = process_next(threads)))
+		err = ARRAY_ADD(*tids, *nr, tid);
+	closedir(threads);
+	return err;
 }
 
 /* Resets the counts of commands. The tasks themselves stay: later records report their changes. */

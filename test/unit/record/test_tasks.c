@@ -5,10 +5,12 @@
 #include "record/tasks/task_names.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -620,6 +622,29 @@ static void the_dead_do_not_run_on(void **state)
 	end_stopped(pid);
 }
 
+/* It cannot be told which threads of a process are not listed. */
+static void a_process_that_cannot_be_listed_is_refused(void **state)
+{
+	const pid_t pid = start_stopped();
+	struct rlimit limit, none;
+	pid_t *tids = NULL;
+	size_t nr = 0;
+
+	(void)state;
+	assert_int_equal(tasks_list_threads(pid, 1, &tids, &nr), 0);
+	assert_int_equal(tasks_list_threads((pid_t)PID(1), 2, &tids, &nr), 0);
+	assert_int_equal(tasks_list_threads(pid, 1, &tids, &nr), 0);
+	assert_int_equal(nr, 1);
+	assert_int_equal(tids[0], pid);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(tasks_list_threads(pid, 2, &tids, &nr), -EMFILE);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	free(tids);
+	end_stopped(pid);
+}
+
 /* Who dies and never said so was elsewhere; not who is still sampled long after it said so. */
 static void who_dies_in_silence_has_left(void **state)
 {
@@ -991,6 +1016,7 @@ int main(void)
 		CGROUP(what_was_before_is_of_no_account),
 		LADDER(what_was_before_is_of_no_account),
 		CGROUP(the_dead_do_not_run_on),
+		CGROUP(a_process_that_cannot_be_listed_is_refused),
 		CGROUP(who_dies_in_silence_has_left),
 		LADDER(what_was_used_before_is_not_unobserved),
 		CGROUP(a_number_that_came_back_is_observed),
