@@ -214,11 +214,10 @@ static enum event_unit unit_of(const struct perf_event_attr *attr)
 
 const char *event_name_end(const char *names)
 {
-	const bool is_probe = !strncmp(names, "uprobe:", strlen("uprobe:")) ||
-	                      !strncmp(names, "uretprobe:", strlen("uretprobe:"));
+	const bool in_file = place_is_in_file(names);
 	bool inside = false;
 
-	for (; *names && (inside || is_probe || *names != ','); names++)
+	for (; *names && (inside || in_file || *names != ','); names++)
 		inside ^= *names == '/';
 	return names;
 }

@@ -30,6 +30,13 @@ static const struct probe_type *type_of(const char *text)
 	return NULL;
 }
 
+bool place_is_in_file(const char *text)
+{
+	const struct probe_type *type = type_of(text);
+
+	return type && type->in_file;
+}
+
 static int refuse(const char *text, const char *what, char why[WHY_SIZE])
 {
 	snprintf(why, WHY_SIZE, "event '%s': %s", text, what);

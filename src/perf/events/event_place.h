@@ -18,6 +18,9 @@
 /* Tells whether a name has the form of one of them. Its modifiers begin at *modifiers. */
 bool place_looks_so(const char *text, const char **modifiers);
 
+/* Tells whether a name is that of a probe in a file. */
+bool place_is_in_file(const char *text);
+
 /*
  * Fills attr, probe and function. root: PMU_ROOT. 0, -EINVAL, or -ENOENT (this kernel has no such
  * probes), with one line in why.
