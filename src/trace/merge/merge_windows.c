@@ -146,7 +146,8 @@ static int put_window(struct merge *merge, const struct inputs *inputs, const st
 /* The last ones are left out if there is no room for all: one kind is for the history. */
 static int put_windows(struct merge *merge, const struct inputs *inputs)
 {
-	const uint32_t room = HMB_MAX_KINDS - merge->nr_events - 1;
+	const uint32_t used = merge->nr_events + 1,
+		       room = used < HMB_MAX_KINDS ? HMB_MAX_KINDS - used : 0;
 	struct found *all = calloc(count_windows(merge) + 1UL, sizeof(*all));
 	uint32_t nr;
 	int err = 0;
@@ -220,11 +221,14 @@ static int put_history(struct merge *merge, const struct inputs *inputs)
 	if (err || !history.number)
 		return err;
 	kind = add_kind(merge, time_shift, SHARE_OF_HISTORY, 0);
-	if (kind < 0)
-		return kind;
 	history.kind = (uint32_t)kind;
 	history.process = 0;
-	err = put_part(merge, inputs, &history);
+	if (kind >= 0)
+		err = put_part(merge, inputs, &history);
+	else if (kind == -ENOSPC)
+		merge->result->lost_windows++;
+	else
+		err = kind;
 	for (uint32_t i = 0; i < merge->nr && !err; i++)
 		if (inputs->has[i])
 			err = trace_choose_window(merge->inputs[i].trace, 0);
