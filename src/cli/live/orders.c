@@ -138,7 +138,7 @@ static void take_last_line(char *said, char answer[TOP_ANSWER])
 		line = strrchr(said, '\n') + 1;
 	if (!strncmp(line, name, strlen(name)))
 		line += strlen(name);
-	snprintf(answer, TOP_ANSWER, " %s", *line ? line : "the snapshot failed");
+	snprintf(answer, TOP_ANSWER, " %.*s", TOP_ANSWER - 2, *line ? line : "the snapshot failed");
 }
 
 bool orders_hear(struct orders *orders, char answer[TOP_ANSWER])
