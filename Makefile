@@ -34,9 +34,8 @@ PKGS_LIBS  := libcapstone-dev libdw-dev libelf-dev libiberty-dev libjson-c-dev l
               libopen-trace-format2-dev libpfm4-dev libprotobuf-c-dev libunwind-dev libxxhash-dev \
               libncurses-dev uthash-dev zlib1g-dev
 PKGS_BUILD := $(PKGS_LIBS) pkg-config protobuf-c-compiler
-PKGS_CHECK := $(PKGS_BUILD) clang dwz g++ gfortran libcap2-bin libcmocka-dev libmpich-dev libomp-14-dev libopenmpi-dev \
-              mpich \
-              openmpi-bin otf2-tools procps protobuf-compiler python3 \
+PKGS_CHECK := $(PKGS_BUILD) clang curl dwz g++ gfortran golang-github-google-pprof-dev libcap2-bin libcmocka-dev \
+              libmpich-dev libomp-14-dev libopenmpi-dev mpich openmpi-bin otf2-tools procps protobuf-compiler python3 \
               python3-otf2 python3-six strace tmux valgrind
 PKGS_LINT  := $(PKGS_CHECK) clang-format clang-tidy mandoc
 

@@ -147,10 +147,17 @@ def read_firefox(path):
     return {None: tally(samples())}
 
 
+# pprof's own definition of its profiles, of the package golang-github-google-pprof-dev.
+PPROF_PROTO = "/usr/share/gocode/src/github.com/google/pprof/proto/profile.proto"
+
+
 def read_pprof(path):
     """By way of protoc --decode, which writes text: {field: [number, string or the same again]}."""
-    proto = os.path.join(os.path.dirname(__file__), "../../src/output/convert/pprof.proto")
-    text = subprocess.run(["protoc", "--decode=pprof.Profile", "-I" + os.path.dirname(proto), proto],
+    proto, message = PPROF_PROTO, "perftools.profiles.Profile"
+    if not os.path.exists(proto):
+        print("no golang-github-google-pprof-dev: the profile was read by a definition of our own", file=sys.stderr)
+        proto, message = os.path.join(os.path.dirname(__file__), "../../src/output/convert/pprof.proto"), "pprof.Profile"
+    text = subprocess.run(["protoc", "--decode=" + message, "-I" + os.path.dirname(proto), proto],
                           input=gzip.open(path).read(), stdout=subprocess.PIPE, check=True).stdout
     top = collections.defaultdict(list)
     levels = [top]
@@ -178,14 +185,16 @@ def unquote(text):
     return re.sub(rb"\\([0-7]{3}|.)", lambda m: one(m), raw).decode("utf-8")
 
 
-def read_pprof_functions(path):
+def read_pprof_stacks(path):
+    """{event: [(stack from the root down, value)]}, of a profile that keeps the rules of its definition."""
     profile = read_pprof(path)
     strings = profile["string_table"]
     assert strings[0] == ""
     functions = {f["id"][0]: strings[f["name"][0]] for f in profile["function"]}
     mappings = [m["id"][0] for m in profile["mapping"]]
     for table in "mapping", "function", "location":
-        assert [entry["id"][0] for entry in profile[table]] == list(range(1, len(profile[table]) + 1))
+        ids = [entry["id"][0] for entry in profile[table]]
+        assert len(ids) == len(set(ids)) and 0 not in ids, (table, ids)
     locations = {}  # innermost first, what was inlined before the function itself
     for place in profile["location"]:
         assert not place["mapping_id"] or place["mapping_id"][0] in mappings
@@ -196,11 +205,16 @@ def read_pprof_functions(path):
     types = [unworded(name) for name in types]
     stacks = collections.defaultdict(list)
     for sample in profile["sample"]:
+        assert len(sample["value"]) == len(types), sample
         stack = [name for i in sample["location_id"] for name in locations[i]]
         for event, value in zip(types, sample["value"]):
             if value:
                 stacks[event].append((stack[::-1], value))
-    return {event: tally(stacks[event]) for event in stacks}
+    return stacks
+
+
+def read_pprof_functions(path):
+    return {event: tally(stacks) for event, stacks in read_pprof_stacks(path).items()}
 
 
 def read_callgrind(path):
