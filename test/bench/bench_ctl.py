@@ -3,9 +3,10 @@
 
 From a packet to its answer while the recorder is idle; `event only` in a cgroup with 500 threads; how long a
 program that was paused stands still after a SIGKILL of its recorder; bytes a sample of watch --json --samples
-on LAMMPS. With OTHER, the build of a version without the control socket, also pairs of recordings in turn:
-CPU time of the program and of the recorder. PAIRS is their number, 20 unless it is set. Goals: 0.2 ms; 0.5 ms;
-100 ms; 32 bytes; a median of 0.5 % or an interval with 0, the recorder within 2 %."""
+on LAMMPS. With OTHER, the build of a version without the control socket, pairs of recordings alone: CPU time of
+the program and of the recorder, and wall time. PAIRS is their number, 20 unless it is set: about 5 minutes on a
+machine that does nothing else. Goals: 0.2 ms; 0.5 ms; 100 ms; 32 bytes; a median of 0.5 % or an interval with 0,
+the recorder within 2 %."""
 import json, mmap, os, resource, shutil, signal, statistics, struct, subprocess, sys, tempfile, time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '../cli'))
@@ -14,6 +15,7 @@ import control_socket
 build = os.path.abspath(sys.argv[1])
 other = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else None
 pairs = int(os.environ.get('PAIRS', 20))
+ROUNDS = '2500'  # two seconds
 adaptrace = build + '/adaptrace'
 folder = tempfile.TemporaryDirectory()
 os.chdir(folder.name)
@@ -188,38 +190,47 @@ def watched():
         print(f'watch --json --samples: {size / samples:.1f} bytes a sample, {samples} samples (goal 32)')
 
 
-def cpu_of(version):
-    """CPU seconds of a recording of a fixed work: of the program, and of the recorder."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def costs_of(version):
+    """Of a recording of a fixed work: CPU seconds of the program and of the recorder, and wall seconds."""
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([version + '/adaptrace', 'record', '-q', '-F', '1000', '-o', 'pair.atr',
-                    build + '/targets/fixed_work', 'cost'], check=True, stdout=subprocess.DEVNULL,
+                    build + '/targets/fixed_work', 'cost', ROUNDS], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL)
+    wall = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     program = sum(map(float, open('cost').read().split()[:2]))
-    return program, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - program
+    return program, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - program, wall
+
+
+def median_interval(values):
+    """The median and its 95 % interval, by the ranks of a sign test."""
+    values = sorted(values)
+    rank = max(0, int(len(values) / 2 - 1.96 * len(values) ** 0.5 / 2))
+    return statistics.median(values), values[rank], values[-1 - rank]
 
 
 def nobody_looks():
-    ratios = [[], []]
+    """A pair is four recordings, new old old new and the other way round in turn, so that what drifts on the
+    machine weighs on both builds alike."""
+    differences = [[], [], []]
+    costs_of(build), costs_of(other)
     for i in range(pairs):
-        if i % 2:
-            of_new, of_old = cpu_of(build), cpu_of(other)
-        else:
-            of_old, of_new = cpu_of(other), cpu_of(build)
-        for ratio, new, old in zip(ratios, of_new, of_old):
-            ratio.append(new / old - 1)
-    for what, ratio in zip(('the program', 'the recorder'), ratios):
-        ratio.sort()
-        rank = max(0, int(len(ratio) / 2 - 1.96 * len(ratio) ** 0.5 / 2))
-        print(f'nobody looks, {pairs} pairs, CPU time of {what}: median {statistics.median(ratio) * 100:+.2f} %, '
-              f'95 % interval {ratio[rank] * 100:+.2f} to {ratio[-1 - rank] * 100:+.2f}')
+        first, second = (build, other) if i % 2 else (other, build)
+        runs = [(version, costs_of(version)) for version in (first, second, second, first)]
+        for nr, values in enumerate(differences):
+            new, old = (sum(costs[nr] for version, costs in runs if version is of) for of in (build, other))
+            values.append((new / old - 1) * 100)
+    for what, values in zip(('CPU time of the program', 'CPU time of the recorder', 'wall time'), differences):
+        print('nobody looks, {} pairs, {}: median {:+.2f} %, 95 % interval {:+.2f} to {:+.2f}'.format(
+            pairs, what, *median_interval(values)))
 
 
+if other:
+    nobody_looks()
+    sys.exit()
 compile('threads', THREADS)
 compile('clock_program', CLOCK)
 answers()
 switches()
 killed()
 watched()
-if other:
-    nobody_looks()
