@@ -56,8 +56,14 @@ press q
 await sh -c "'$ADAPTRACE' ctl x.atr status | grep -q 'floor [456]'"
 "$ADAPTRACE" ctl x.atr overhead 0 2>errors || fail "$(cat errors)"
 expect_picture 'recording 1 of .*Hz), window .* Hz ·'
-terminal resize-window -x 40 -y 8
+terminal resize-window -x 40 -y 10
 expect_picture '% *±'
+# A long answer has as many lines as it takes.
+press e
+press -l nonsuch
+press Enter
+expect_picture "refused: unknown event 'nonsuch'"
+expect_picture 'list shows what there is$'
 kill $recorder
 wait $recorder
 terminal resize-window -x 120 -y 24

@@ -165,9 +165,9 @@ static void draw(struct world *w, struct top_model *model)
 {
 	top_line_run(w->nowhere, model, 80);
 	top_line_titles(w->nowhere, model, 120);
-	for (uint32_t i = 0; i < model->nr; i++) {
-		top_model_fill_minute(model, &model->rows[i]);
-		top_line_row(w->nowhere, model, &model->rows[i], 120);
+	for (uint32_t i = 0; i < model->rows.nr; i++) {
+		top_model_fill_minute(model, &model->rows.at[i]);
+		top_line_row(w->nowhere, model, &model->rows.at[i], 120);
 	}
 }
 
@@ -178,8 +178,8 @@ static void view(const struct top_model *model, unsigned type)
 
 	if (!model->until)
 		return;
-	if (type == TEXT_VIEW_CALLERS && model->nr && !model->by_thread)
-		function = model->rows[0].name;
+	if (type == TEXT_VIEW_CALLERS && model->rows.nr && !model->by_thread)
+		function = model->rows.at[0].name;
 	if (type != TEXT_VIEW_CODE && (type != TEXT_VIEW_CALLERS || function))
 		text_view_open(&view, model, (enum text_view_type)type, function, 80);
 	text_view_close(&view);

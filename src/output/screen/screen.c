@@ -25,7 +25,8 @@ int screen_run(const struct top_recording *recording)
 #include <unistd.h>
 
 #define HEAD_LINES 3 /* above the rows */
-#define FOOT_LINES 3 /* below them */
+#define FOOT_LINES 3 /* below them, with a message of one line */
+#define MOST_LINES 4 /* of a message */
 #define MAX_TYPED  128
 #define ESCAPE     27
 #define CTRL_L     12
@@ -43,6 +44,7 @@ struct screen {
 	bool frozen;
 	enum typing typing;
 	char typed[MAX_TYPED], filter[MAX_TYPED];
+	bool steered;             /* and what became of it is not known yet */
 	char event[MAX_TYPED];    /* that is shown as soon as the recording has it */
 	uint32_t selected, first; /* among the rows that pass the filter */
 	struct text_view view;
@@ -146,9 +148,9 @@ static bool passes(const struct screen *screen, const struct top_row *row)
 /* The row with a number among those that pass; NULL: there are not so many. */
 static struct top_row *row_at(const struct screen *screen, uint32_t number)
 {
-	for (uint32_t i = 0; i < screen->model.nr; i++)
-		if (passes(screen, &screen->model.rows[i]) && !number--)
-			return &screen->model.rows[i];
+	for (uint32_t i = 0; i < screen->model.rows.nr; i++)
+		if (passes(screen, &screen->model.rows.at[i]) && !number--)
+			return &screen->model.rows.at[i];
 	return NULL;
 }
 
@@ -156,8 +158,8 @@ static uint32_t nr_rows(const struct screen *screen)
 {
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; i < screen->model.nr; i++)
-		nr += passes(screen, &screen->model.rows[i]);
+	for (uint32_t i = 0; i < screen->model.rows.nr; i++)
+		nr += passes(screen, &screen->model.rows.at[i]);
 	return nr;
 }
 
@@ -259,12 +261,12 @@ static void put_typed(const struct screen *screen, FILE *to)
 	}
 }
 
-static void draw_message(const struct screen *screen, int y)
+static char *message_text(const struct screen *screen)
 {
 	struct line line;
 
 	if (!line_begin(&line))
-		return;
+		return NULL;
 	if (screen->typing)
 		put_typed(screen, line.to);
 	else if (*screen->filter && !*message_of(screen))
@@ -272,8 +274,49 @@ static void draw_message(const struct screen *screen, int y)
 	else
 		fputs(message_of(screen), line.to);
 	fclose(line.to);
-	draw_text(screen, y, A_NORMAL, line.text ? line.text : "");
-	free(line.text);
+	return line.text;
+}
+
+/* Ends the first line of a text behind a word. Returns what follows; the text's end: nothing. */
+static char *cut_line(char *text, unsigned width)
+{
+	char *const end = text + strlen(text);
+	char *cut = end;
+
+	while (text_put(NULL, text, 0) > width) {
+		char *space = memrchr(text + 1, ' ', (size_t)(cut - text - 1));
+
+		if (cut != end)
+			*cut = ' ';
+		if (!space)
+			return end;
+		cut = space;
+		*cut = '\0';
+	}
+	return cut == end ? end : cut + 1;
+}
+
+/* The last line of a long message is where a short one would be. */
+static void draw_message(const struct screen *screen, int y)
+{
+	char *text = message_text(screen), *rest = text, *lines[MOST_LINES];
+	int nr = 0;
+
+	while (rest && *rest && nr < MOST_LINES) {
+		lines[nr++] = rest;
+		rest = cut_line(rest, (unsigned)COLS - (nr > 1));
+	}
+	draw_text(screen, y, A_NORMAL, "");
+	for (int i = 0; i < nr; i++) {
+		char *line;
+
+		if (y - nr + 1 + i < HEAD_LINES ||
+		    asprintf(&line, "%s%s", i ? " " : "", lines[i]) < 0)
+			continue;
+		draw_text(screen, y - nr + 1 + i, A_NORMAL, line);
+		free(line);
+	}
+	free(text);
 }
 
 static const char views[] = " f functions  t threads  r ranks  c calls  g tree   s sort  / filter  "
@@ -336,7 +379,7 @@ static void give(struct screen *screen, enum top_command command, const char *te
 		return;
 	recording->give(recording->arg, command, text, screen->answer);
 	screen->answer_until = clock_ns(CLOCK_MONOTONIC) + ANSWER_NS;
-	screen->next_tick = 0;
+	screen->steered = true;
 }
 
 static void next_event(struct screen *screen)
@@ -344,8 +387,16 @@ static void next_event(struct screen *screen)
 	const struct trace *trace = screen->recording->trace(screen->recording->arg);
 	uint32_t next = screen->model.event + 1;
 
+	*screen->answer = '\0';
 	if (next >= trace_nr_events(trace))
 		next = 0;
+	if (next == screen->model.event) {
+		screen->message =
+			screen->recording->give
+				? " there is no other event; type a name, such as page-faults"
+				: " the trace has no other event";
+		return;
+	}
 	top_model_choose(&screen->model, next, screen->model.by_thread);
 	screen->selected = screen->first = 0;
 	screen->next_tick = 0;
@@ -600,6 +651,9 @@ static void tick(struct screen *screen)
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
 	hear(screen);
+	if (screen->steered)
+		top_model_renew(&screen->model);
+	screen->steered = false;
 	if (now < screen->next_tick)
 		return;
 	if (!screen->frozen) {

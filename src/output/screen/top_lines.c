@@ -212,13 +212,23 @@ static void put_name(FILE *to, const char *name, unsigned width)
 	free(shorter);
 }
 
-void top_line_row(FILE *to, const struct top_model *model, const struct top_row *row,
-                  unsigned columns)
+/* No samples have no shares. */
+static void put_last(FILE *to, const struct top_model *model, const struct top_row *row)
 {
 	double error = row->error > 1 ? 1 : row->error;
 
-	fprintf(to, "%8.1f %%  ± %3.*f %%    %5.1f %%   ", 100 * row->last, error < 0.1 ? 1 : 0,
-	        100 * error, 100 * row->run);
+	if (model->samples)
+		fprintf(to, "%8.1f %%  ± %3.*f %%", 100 * row->last, error < 0.1 ? 1 : 0,
+		        100 * error);
+	else
+		fprintf(to, "%8s %10s", "-", "");
+}
+
+void top_line_row(FILE *to, const struct top_model *model, const struct top_row *row,
+                  unsigned columns)
+{
+	put_last(to, model, row);
+	fprintf(to, "    %5.1f %%   ", 100 * row->run);
 	if (columns >= WIDE) {
 		for (unsigned c = 0; c < TOP_COLUMNS; c++)
 			put_bar(to, model, row->of_minute > 0 ? row->minute[c] : 0);

@@ -6,6 +6,7 @@
 #include "output/views/report_rows.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,20 +24,20 @@ void top_model_init(struct top_model *model, const struct top_recording *recordi
 	*model = (struct top_model){.recording = recording, .event = recording->event, .mpi = -1};
 }
 
-static void free_rows(struct top_model *model)
+static void free_rows(struct top_rows *rows)
 {
-	for (uint32_t i = 0; i < model->nr; i++) {
-		free(model->rows[i].name);
-		free(model->rows[i].module);
+	for (uint32_t i = 0; i < rows->nr; i++) {
+		free(rows->at[i].name);
+		free(rows->at[i].module);
 	}
-	free(model->rows);
-	model->rows = NULL;
-	model->nr = 0;
+	free(rows->at);
+	*rows = (struct top_rows){0};
 }
 
 static void forget(struct top_model *model)
 {
-	free_rows(model);
+	free_rows(&model->rows);
+	free_rows(&model->rows_of_run);
 	function_shares_fini(&model->run);
 	for (unsigned i = 0; i < TOP_MINUTE; i++)
 		function_shares_fini(&model->ticks[i].shares);
@@ -142,6 +143,110 @@ static struct profile *profile_of(struct top_model *model, const struct view_que
 	return report_profile(trace, query->event, query, &view);
 }
 
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+static int add_row(const struct top_model *model, struct top_rows *rows,
+                   const struct profile *profile, const struct subset_row *of)
+{
+	char *text = malloc(CELL_SIZE);
+	const struct profile_row row = report_row(profile, of);
+	struct top_row *to = &rows->at[rows->nr];
+
+	if (!text)
+		return -ENOMEM;
+	*to = (struct top_row){
+		.key = function_key(profile, &row),
+		.last = share(row.self, profile->total),
+		.error = profile->total ? profile_error(&row) / (double)profile->total : 0,
+	};
+	to->name = strdup(report_cell(
+		profile, &row, model->by_thread ? PROFILE_BY_THREAD : PROFILE_BY_SYMBOL, text));
+	to->module =
+		strdup(model->by_thread ? "" : report_cell(profile, &row, PROFILE_BY_MODULE, text));
+	free(text);
+	rows->nr++;
+	return to->name && to->module ? 0 : -ENOMEM;
+}
+
+/* Makes the rows of a profile, with room for so many more. */
+static int make_rows(const struct top_model *model, struct top_rows *to,
+                     const struct profile *profile, uint32_t more)
+{
+	const struct view_query query = query_of(model, profile->config.selection);
+	struct report_rows rows;
+	int err = report_rows_init(&rows, profile, &query);
+
+	if (!err)
+		err = report_rows_of_all(&rows);
+	free_rows(to);
+	to->at = calloc(rows.nr + more + 1UL, sizeof(*to->at));
+	if (!to->at)
+		err = -ENOMEM;
+	for (uint32_t i = 0; i < rows.nr && !err; i++)
+		err = add_row(model, to, profile, &rows.rows[i]);
+	report_rows_fini(&rows);
+	return err;
+}
+
+static int compare_rows(const void *a, const void *b, void *arg)
+{
+	const struct top_row *x = a, *y = b;
+	const struct top_model *model = arg;
+	int last = ORDER(y->last, x->last), run = ORDER(y->run, x->run);
+
+	return (model->by_run ? run ?: last : last ?: run) ?: strcmp(x->name, y->name);
+}
+
+void top_model_sort(struct top_model *model, bool by_run)
+{
+	model->by_run = by_run;
+	if (model->rows.at)
+		ARRAY_SORT_WITH(model->rows.at, model->rows.nr, compare_rows, model);
+}
+
+/* Adds a row of the run that the last second has no samples of. */
+static int add_unmet(struct top_model *model, const struct top_row *of_run, double error)
+{
+	struct top_row *to = &model->rows.at[model->rows.nr++];
+
+	*to = (struct top_row){
+		.key = of_run->key,
+		.error = error,
+		.name = strdup(of_run->name),
+		.module = strdup(of_run->module),
+	};
+	return to->name && to->module ? 0 : -ENOMEM;
+}
+
+/* Makes the rows of the last second, and of what the run has beside them. */
+static int make_all_rows(struct top_model *model, const struct profile *profile,
+                         const struct function_shares *last)
+{
+	const struct top_rows *of_run = &model->rows_of_run;
+	const double unmet = 1.96 * sqrt(profile_unmet_variance(profile));
+	const double error = profile->total ? unmet / (double)profile->total : 0;
+	int err = make_rows(model, &model->rows, profile, of_run->nr);
+
+	for (uint32_t i = 0; i < of_run->nr && !err; i++)
+		if (!function_shares_self(last, of_run->at[i].key))
+			err = add_unmet(model, &of_run->at[i], error);
+	for (uint32_t i = 0; i < model->rows.nr; i++) {
+		struct top_row *row = &model->rows.at[i];
+
+		row->run = share(function_shares_self(&model->run, row->key), model->run.total);
+	}
+	top_model_sort(model, model->by_run);
+	return err;
+}
+
+/* --- the whole run -----------------------------------------------------------------------------
+ */
+
 static bool is_run_due(const struct top_model *model)
 {
 	const struct trace *trace = trace_of(model);
@@ -168,13 +273,20 @@ static int sum_up_run(struct top_model *model)
 	if (!profile)
 		return -errno;
 	function_shares_fini(&model->run);
-	err = function_shares_init(&model->run, profile);
+	err = function_shares_init(&model->run, profile)
+	              ?: make_rows(model, &model->rows_of_run, profile, 0);
 	model->run_at = trace_run(recording->trace(recording->arg))->end;
 	profile_free(profile);
 	return err;
 }
 
 /* --- the last minute -------------------------------------------------------------------------- */
+
+static void keep_load(struct top_model *model, uint64_t weight)
+{
+	model->loads[model->next_load] = (struct top_load){model->from, model->until, weight};
+	model->next_load = (model->next_load + 1) % TOP_MINUTE;
+}
 
 static int keep_tick(struct top_model *model, const struct profile *profile)
 {
@@ -186,129 +298,60 @@ static int keep_tick(struct top_model *model, const struct profile *profile)
 		model->nr_ticks++;
 	tick->from = model->from;
 	tick->until = model->until;
-	model->loads[model->next_load] = (struct top_load){model->until, profile->total};
-	model->next_load = (model->next_load + 1) % TOP_MINUTE;
-	return function_shares_init(&tick->shares, profile);
+	keep_load(model, profile->total);
+	return function_shares_init(&tick->shares, profile)
+	               ?: make_all_rows(model, profile, &tick->shares);
 }
 
-/* The part of the last minute, of so many, in which a tick ended; `nr`: none. */
-static unsigned part_of(const struct top_model *model, uint64_t until, unsigned nr)
+/* Returns the part of a tick that lies in one of so many parts of the last minute, 0 to 1. The
+ * parts begin at multiples of their length, so that a part that is over keeps its height. */
+static double within(const struct top_model *model, uint64_t from, uint64_t until, unsigned part,
+                     unsigned nr)
 {
-	uint64_t age = model->until - until;
+	const int64_t length = (int64_t)(MINUTE / nr), last = ((int64_t)model->until - 1) / length;
+	const int64_t begin = (last - (nr - 1 - part)) * length, end = begin + length;
+	const int64_t first = (int64_t)from > begin ? (int64_t)from : begin;
+	const int64_t behind = (int64_t)until < end ? (int64_t)until : end;
 
-	return until > model->until || age >= MINUTE ? nr : nr - 1 - (unsigned)(age * nr / MINUTE);
+	return first < behind ? (double)(behind - first) / (double)(until - from) : 0;
 }
 
 void top_model_minute(const struct top_model *model, double *parts, unsigned nr)
 {
-	memset(parts, 0, nr * sizeof(*parts));
-	for (unsigned i = 0; i < TOP_MINUTE; i++) {
-		const struct top_load *load = &model->loads[i];
-		unsigned part = load->until ? part_of(model, load->until, nr) : nr;
+	for (unsigned part = 0; part < nr; part++) {
+		double weight = 0, time = 0;
 
-		if (part < nr)
-			parts[part] += (double)load->weight;
-	}
-}
+		for (unsigned i = 0; i < TOP_MINUTE; i++) {
+			const struct top_load *load = &model->loads[i];
+			double in = within(model, load->from, load->until, part, nr);
 
-/* Sums up the ticks of the rows that are shown. */
-static void sum_up_minute(const struct top_model *model, double whole[TOP_COLUMNS])
-{
-	memset(whole, 0, TOP_COLUMNS * sizeof(*whole));
-	for (unsigned i = 0; i < model->nr_ticks; i++) {
-		unsigned part = part_of(model, model->ticks[i].until, TOP_COLUMNS);
-
-		if (part < TOP_COLUMNS)
-			whole[part] += (double)model->ticks[i].shares.total;
+			weight += in * (double)load->weight;
+			time += in * (double)(load->until - load->from);
+		}
+		parts[part] = time > 0 ? weight / time : 0;
 	}
 }
 
 void top_model_fill_minute(const struct top_model *model, struct top_row *row)
 {
-	double whole[TOP_COLUMNS];
-
 	if (row->filled)
 		return;
 	row->filled = true;
-	sum_up_minute(model, whole);
-	for (unsigned i = 0; i < model->nr_ticks; i++) {
-		const struct top_tick *tick = &model->ticks[i];
-		unsigned part = part_of(model, tick->until, TOP_COLUMNS);
-
-		if (part < TOP_COLUMNS)
-			row->minute[part] += (double)function_shares_self(&tick->shares, row->key);
-	}
 	for (unsigned c = 0; c < TOP_COLUMNS; c++) {
-		row->minute[c] = whole[c] > 0 ? row->minute[c] / whole[c] : 0;
+		double self = 0, whole = 0;
+
+		for (unsigned i = 0; i < model->nr_ticks; i++) {
+			const struct top_tick *tick = &model->ticks[i];
+			double in = within(model, tick->from, tick->until, c, TOP_COLUMNS);
+
+			whole += in * (double)tick->shares.total;
+			if (in > 0)
+				self += in * (double)function_shares_self(&tick->shares, row->key);
+		}
+		row->minute[c] = whole > 0 ? self / whole : 0;
 		if (row->minute[c] > row->of_minute)
 			row->of_minute = row->minute[c];
 	}
-}
-
-/* --- rows ------------------------------------------------------------------------------------- */
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : 0;
-}
-
-static int add_row(struct top_model *model, const struct profile *profile,
-                   const struct subset_row *of)
-{
-	char *text = malloc(CELL_SIZE);
-	const struct profile_row row = report_row(profile, of);
-	struct top_row *to = &model->rows[model->nr];
-
-	if (!text)
-		return -ENOMEM;
-	*to = (struct top_row){
-		.key = function_key(profile, &row),
-		.last = share(row.self, profile->total),
-		.error = profile->total ? profile_error(&row) / (double)profile->total : 0,
-	};
-	to->run = share(function_shares_self(&model->run, to->key), model->run.total);
-	to->name = strdup(report_cell(
-		profile, &row, model->by_thread ? PROFILE_BY_THREAD : PROFILE_BY_SYMBOL, text));
-	to->module =
-		strdup(model->by_thread ? "" : report_cell(profile, &row, PROFILE_BY_MODULE, text));
-	free(text);
-	model->nr++;
-	return to->name && to->module ? 0 : -ENOMEM;
-}
-
-static int compare_rows(const void *a, const void *b, void *arg)
-{
-	const struct top_row *x = a, *y = b;
-	const struct top_model *model = arg;
-	int last = ORDER(y->last, x->last), run = ORDER(y->run, x->run);
-
-	return (model->by_run ? run ?: last : last ?: run) ?: strcmp(x->name, y->name);
-}
-
-void top_model_sort(struct top_model *model, bool by_run)
-{
-	model->by_run = by_run;
-	if (model->rows)
-		ARRAY_SORT_WITH(model->rows, model->nr, compare_rows, model);
-}
-
-static int make_rows(struct top_model *model, const struct profile *profile)
-{
-	const struct view_query query = query_of(model, profile->config.selection);
-	struct report_rows rows;
-	int err = report_rows_init(&rows, profile, &query);
-
-	if (!err)
-		err = report_rows_of_all(&rows);
-	free_rows(model);
-	model->rows = calloc(rows.nr + 1UL, sizeof(*model->rows));
-	if (!model->rows)
-		err = -ENOMEM;
-	for (uint32_t i = 0; i < rows.nr && !err; i++)
-		err = add_row(model, profile, &rows.rows[i]);
-	report_rows_fini(&rows);
-	top_model_sort(model, model->by_run);
-	return err;
 }
 
 /* --- ticks ------------------------------------------------------------------------------------ */
@@ -368,15 +411,12 @@ static uint64_t part_start(const struct top_model *model)
 
 static int take_profile(struct top_model *model, const struct profile *profile)
 {
-	int err;
-
 	model->from = profile->config.selection->from;
 	model->until = profile->latest + 1;
 	model->length = model->until - model->from;
 	model->samples = profile->samples;
 	model->weight = profile->total;
-	err = keep_tick(model, profile);
-	return err ? err : make_rows(model, profile);
+	return keep_tick(model, profile);
 }
 
 /* After the end of a recording its last second stays. */
@@ -385,17 +425,34 @@ static bool is_last(const struct top_model *model)
 	return model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING;
 }
 
-/* Nothing was sampled since: shares of the last second are 0, and the rest is as it was. */
-static int take_nothing(struct top_model *model)
+/* The next interval begins behind a pause, in which nothing can be sampled. */
+static void pass_pause(struct top_model *model)
 {
+	const struct top_recording *recording = model->recording;
+	const uint64_t end = trace_run(trace_of(model))->end;
+
+	if (!recording->recorder(recording->arg).flags || !model->until ||
+	    end <= model->until + LATENESS)
+		return;
+	model->from = model->until;
+	model->until = end - LATENESS;
+	keep_load(model, 0);
+}
+
+/* Nothing was sampled since: the rows are those of the whole run. */
+static int take_nothing(struct top_model *model, const struct profile *profile)
+{
+	const struct function_shares nothing = {0};
+	int err;
+
 	if (is_last(model))
 		return 0;
 	if (model->until && trace_run(trace_of(model))->end > model->until)
 		model->length = trace_run(trace_of(model))->end - model->until;
 	model->samples = model->weight = 0;
-	for (uint32_t i = 0; i < model->nr; i++)
-		model->rows[i].last = model->rows[i].error = 0;
-	return -ENODATA;
+	pass_pause(model);
+	err = make_all_rows(model, profile, &nothing);
+	return err ? err : -ENODATA;
 }
 
 /* Some samples may have come since, which are not enough for an interval of their own. */
@@ -421,7 +478,7 @@ static int take_part(struct top_model *model)
 	profile = part_profile(model, &selection);
 	if (!profile)
 		return -errno;
-	err = profile->samples ? take_profile(model, profile) : take_nothing(model);
+	err = profile->samples ? take_profile(model, profile) : take_nothing(model, profile);
 	profile_free(profile);
 	return err;
 }
@@ -469,7 +526,7 @@ static void take_mpi(struct top_model *model)
 	model->mpi_at = end;
 }
 
-int top_model_tick(struct top_model *model)
+int top_model_renew(struct top_model *model)
 {
 	const struct trace_event *event;
 	int err = model->recording->update(model->recording->arg);
@@ -480,6 +537,15 @@ int top_model_tick(struct top_model *model)
 	if (!event)
 		return -ENODATA;
 	model->of_run = *event;
+	return 0;
+}
+
+int top_model_tick(struct top_model *model)
+{
+	int err = top_model_renew(model);
+
+	if (err)
+		return err;
 	take_mpi(model);
 	model->resident = resident_all(trace_of(model));
 	return take_part(model);

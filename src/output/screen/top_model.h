@@ -67,6 +67,11 @@ struct top_row {
 	bool filled;
 };
 
+struct top_rows {
+	struct top_row *at;
+	uint32_t nr;
+};
+
 struct top_tick {
 	uint64_t from, until;
 	struct function_shares shares;
@@ -74,7 +79,7 @@ struct top_tick {
 
 /* Samples of a tick, whatever rows are shown of it. */
 struct top_load {
-	uint64_t until, weight;
+	uint64_t from, until, weight;
 };
 
 struct top_model {
@@ -82,8 +87,7 @@ struct top_model {
 	uint32_t event;
 	bool by_thread; /* rows are threads */
 	bool by_run;    /* the order is that of the whole run */
-	struct top_row *rows;
-	uint32_t nr;
+	struct top_rows rows;
 	uint64_t from, until;      /* of the tick, in ns of the trace's clock; 0: none yet */
 	uint64_t samples, weight;  /* of the tick */
 	uint64_t length;           /* ns that its shares are of */
@@ -94,7 +98,8 @@ struct top_model {
 	uint64_t mpi_time, mpi_at; /* ns in MPI, and when; 0: unknown */
 	double mpi; /* share of the ranks' time since the tick before; < 0: unknown */
 	struct function_shares run;
-	uint64_t run_at; /* until when it was; 0: never */
+	struct top_rows rows_of_run; /* the largest of them; last: their shares */
+	uint64_t run_at;             /* until when it was; 0: never */
 	struct top_tick ticks[TOP_MINUTE];
 	unsigned nr_ticks, next;
 	struct top_load loads[TOP_MINUTE];
@@ -109,6 +114,9 @@ void top_model_fini(struct top_model *model);
  */
 int top_model_tick(struct top_model *model);
 
+/* Takes in the state of the recorder alone. 0 or -errno in the same way. */
+int top_model_renew(struct top_model *model);
+
 /* Makes rows of threads or of functions, and of this event, from the next tick on. */
 void top_model_choose(struct top_model *model, uint32_t event, bool by_thread);
 void top_model_sort(struct top_model *model, bool by_run);
@@ -116,7 +124,7 @@ void top_model_sort(struct top_model *model, bool by_run);
 /* Fills in the last minute of a row, which few rows need: those that are seen. */
 void top_model_fill_minute(const struct top_model *model, struct top_row *row);
 
-/* Fills in the weight of samples in each part of the last minute, oldest first. */
+/* Fills in the mean weight of samples in a ns of each part of the last minute, oldest first. */
 void top_model_minute(const struct top_model *model, double *parts, unsigned nr);
 
 #endif
