@@ -24,6 +24,7 @@ enum {
 	FIRST_REVIEW =
 		32, /* iterations of a phase; then each time that there are 4 times as many */
 	CANDIDATES = 16,
+	MOST_QUIET = 1024, /* events in a row that need no look */
 };
 
 struct anchor {
@@ -59,6 +60,7 @@ struct level {
 	uint64_t *begins;   /* their numbers at the lowest level; NULL: this is the lowest */
 	uint32_t *counts;   /* by event */
 	uint64_t nr, mask;  /* events so far; of the ring */
+	uint64_t counted;   /* counts has the events before this one */
 	uint64_t undivided; /* the first event behind the last phase */
 	struct anchor anchors[ANCHORS];
 	uint32_t nr_anchors, phase;
@@ -71,15 +73,19 @@ struct level {
 	bool open, wide;
 	uint8_t anchor; /* that began it */
 	uint64_t first; /* its first event */
-	uint64_t hash;
+	uint64_t hash;  /* of its events before `hashed` */
+	uint64_t hashed;
 	uint64_t longest;       /* events of the phase's longest iteration; */
 	uint64_t longest_calls; /* in those of the lowest level */
 	uint32_t nr_known;      /* iterations of known patterns in a row */
 	uint16_t last;          /* pattern of the last iteration, + 1; 0: none of this phase */
+	uint64_t last_first;    /* its first event; */
+	uint64_t last_nr;       /* events; 0: it is not that pattern's any more */
 	uint32_t row;           /* iterations of that pattern in a row */
 };
 
 struct segmenter {
+	struct segment_queue queue; /* of the lowest level */
 	struct level levels[SEGMENT_LEVELS];
 	segment_fn *fn;
 	void *arg;
@@ -87,7 +93,7 @@ struct segmenter {
 	uint64_t wide[WORDS];
 	uint64_t once[WORDS], again[WORDS]; /* of choose_event() */
 	uint32_t counts[SEGMENT_IDS], upper_counts[SEGMENT_LEVELS - 1][SEGMENT_PATTERNS + 1];
-	uint16_t events[SEGMENT_HISTORY], upper_events[SEGMENT_LEVELS - 1][UPPER_HISTORY];
+	uint16_t upper_events[SEGMENT_LEVELS - 1][UPPER_HISTORY];
 	uint64_t upper_begins[SEGMENT_LEVELS - 1][UPPER_HISTORY];
 	uint16_t upper_period[SEGMENT_LEVELS - 1][3 * UPPER_DELAYS + 64];
 	_Alignas(16) uint16_t detector[]; /* of the lowest level */
@@ -179,6 +185,26 @@ static bool ends_with(const struct level *level, uint64_t at, const uint16_t *ev
 		if (event_at(level, at - i) != events[nr - 1 - i])
 			return false;
 	return true;
+}
+
+/* Brings the counts up to date. */
+static void count_events(struct level *level)
+{
+	for (; level->counted != level->nr; level->counted++)
+		level->counts[event_at(level, level->counted)]++;
+}
+
+/* The last event of an anchor needs a look when it comes. Called when an anchor has changed. */
+static void note_anchors(struct level *level)
+{
+	uint64_t *needs_look = level->of->queue.needs_look;
+
+	if (level->begins)
+		return;
+	memset(needs_look, 0, sizeof(level->of->queue.needs_look));
+	set_bit(needs_look, 0);
+	for (unsigned i = 0; i < level->nr_anchors; i++)
+		set_bit(needs_look, level->anchors[i].events[level->anchors[i].nr - 1]);
 }
 
 /* Returns the number of the anchor that an event completes, or ANCHORS. */
@@ -291,8 +317,10 @@ static void end_phase(struct level *level)
 {
 	level->undivided = level->open ? level->first : level->nr;
 	level->nr_anchors = level->nr_known = level->last = 0;
+	level->last_nr = 0;
 	level->open = false;
 	level->longest = level->longest_calls = 0;
+	note_anchors(level);
 	restart_search(level);
 	if (level->number + 1 < SEGMENT_LEVELS && level[1].nr_anchors)
 		end_phase(&level[1]);
@@ -341,6 +369,7 @@ static void renew_phase(struct level *level)
 static void drop_anchor(struct level *level, unsigned number)
 {
 	level->anchors[number] = level->anchors[--level->nr_anchors];
+	note_anchors(level);
 	if (!level->nr_anchors)
 		end_phase(level);
 	else if (!has_loose(level, false))
@@ -357,7 +386,7 @@ static void judge_anchor(struct level *level, unsigned number, bool is_new, unsi
 
 	anchor->unknown = anchor->unknown << 1 | is_new;
 	anchor->apart = next == number ? 0 : (uint8_t)(anchor->apart + 1);
-	if (__builtin_popcount(anchor->unknown) > 16 || anchor->apart >= APART)
+	if ((anchor->unknown && __builtin_popcount(anchor->unknown) > 16) || anchor->apart >= APART)
 		drop_anchor(level, number);
 }
 
@@ -463,6 +492,8 @@ static void move_anchor(struct level *level, struct pattern *pattern, uint64_t a
 	uint64_t count = old->count;
 
 	level->first = level->nr;
+	level->last_nr = 0;
+	count_events(level);
 	if (anchor->nr == 1)
 		count = level->counts[anchor->events[0]];
 	pattern->hash = 0;
@@ -475,6 +506,7 @@ static void move_anchor(struct level *level, struct pattern *pattern, uint64_t a
 		.nr = anchor->nr,
 	};
 	memcpy(old->events, anchor->events, sizeof(old->events));
+	note_anchors(level);
 }
 
 struct choice {
@@ -542,9 +574,47 @@ static struct pattern *find_pattern(struct level *level, bool *is_new)
 	return oldest;
 }
 
+/* Takes the events before `end` into the hash of the open iteration. */
+static void hash_events(struct level *level, uint64_t end)
+{
+	for (; level->hashed != end; level->hashed++) {
+		uint16_t event = event_at(level, level->hashed);
+
+		level->hash = hash_event(level->hash, event);
+		level->wide |= event_is_wide(level, event);
+	}
+}
+
+/* Whether the open iteration has the events of the last one, as far as they are still there. */
+static bool is_like_last(const struct level *level, uint64_t end)
+{
+	uint64_t nr = end - level->first, at = 0;
+
+	if (level->last_nr != nr || level->hashed != level->first ||
+	    level->nr - level->last_first > level->mask + 1)
+		return false;
+	while (at < nr &&
+	       event_at(level, level->last_first + at) == event_at(level, level->first + at))
+		at++;
+	return at == nr;
+}
+
+static struct pattern *pattern_of(struct level *level, uint64_t end, bool *is_new)
+{
+	struct pattern *last = &level->patterns[level->last - 1];
+
+	*is_new = false;
+	if (is_like_last(level, end)) {
+		level->wide = last->wide;
+		return last;
+	}
+	hash_events(level, end);
+	return find_pattern(level, is_new);
+}
+
 static struct pattern *note_pattern(struct level *level, uint64_t end, bool *is_new)
 {
-	struct pattern *pattern = find_pattern(level, is_new);
+	struct pattern *pattern = pattern_of(level, end, is_new);
 
 	pattern->used = ++level->clock ? level->clock : ++level->clock;
 	level->row = pattern + 1 == level->patterns + level->last ? level->row + 1 : 1;
@@ -595,6 +665,8 @@ static void close_iteration(struct level *level, uint64_t end, unsigned next)
 	if (level->row == 1 && level->number + 1 < SEGMENT_LEVELS)
 		level_put(&level[1], (uint16_t)(pattern + 1), iteration.begin);
 	level->last = (uint16_t)(pattern + 1);
+	level->last_first = level->first;
+	level->last_nr = end - level->first;
 	end_upper(level, iteration.end);
 	judge_anchor(level, level->anchor, is_new, next);
 	drop_stale(level, end);
@@ -614,7 +686,7 @@ static void open_iteration(struct level *level, unsigned anchor, uint64_t at)
 	if (at > of->seen && !of->is_loose && has_loose(level, true))
 		fasten_anchors(level);
 	of->seen = at;
-	level->first = at;
+	level->first = level->hashed = at;
 	level->hash = 0;
 	level->wide = false;
 }
@@ -623,7 +695,6 @@ static void open_iteration(struct level *level, unsigned anchor, uint64_t at)
 static void divide(struct level *level, uint64_t at)
 {
 	unsigned anchor = anchor_at(level, at);
-	uint16_t event = event_at(level, at);
 
 	if (anchor < ANCHORS && level->open) {
 		close_iteration(level, at, anchor);
@@ -633,8 +704,8 @@ static void divide(struct level *level, uint64_t at)
 		open_iteration(level, anchor, at);
 	if (!level->open)
 		return;
-	level->hash = hash_event(level->hash, event);
-	level->wide |= event_is_wide(level, event);
+	if (at - level->hashed > level->mask / 2)
+		hash_events(level, at + 1);
 	if (at - level->first > longest_gap(level))
 		end_phase(level);
 }
@@ -680,6 +751,7 @@ static void begin_phase(struct level *level, uint32_t m, struct anchor *anchor)
 	anchor->longest = m;
 	level->anchors[0] = *anchor;
 	level->nr_anchors = 1;
+	note_anchors(level);
 	divide_again(level, first);
 }
 
@@ -724,6 +796,7 @@ static void add_anchor(struct level *level, uint32_t m, struct anchor *anchor)
 	if (level->open && first == level->first)
 		level->anchors[level->anchor].count--;
 	level->anchors[anchor_place(level)] = *anchor;
+	note_anchors(level);
 	if (!level->open)
 		return;
 	level->open = false;
@@ -737,6 +810,7 @@ static void lock(struct level *level, uint32_t m)
 
 	if (level->nr_anchors && level->nr - level->first <= m)
 		return;
+	count_events(level);
 	if (!choose_anchor(level, m, &anchor))
 		return;
 	if (level->nr_anchors)
@@ -773,7 +847,8 @@ static void level_put(struct level *level, uint16_t event, uint64_t begin)
 	level->events[at & level->mask] = event;
 	if (level->begins)
 		level->begins[at & level->mask] = begin;
-	level->counts[event]++;
+	if (level->nr - level->counted > level->mask / 2)
+		count_events(level);
 	if (level->nr_anchors)
 		divide(level, at);
 	if (level->pause) {
@@ -789,11 +864,65 @@ static void level_put(struct level *level, uint16_t event, uint64_t begin)
 	search(level, event);
 }
 
+/* --- events that need no look -------------------------------------------------------------------
+ */
+
+/* Takes the events before `end`, which needed no look: no decision depends on them. */
+static void take_quiet(struct level *level, uint64_t end)
+{
+	uint32_t nr = (uint32_t)(end - level->nr);
+
+	if (level->pause) {
+		level->pause -= nr;
+	} else if (level->searching) {
+		for (uint64_t at = level->nr; at != end; at++)
+			period_put(&level->period, event_at(level, at));
+		level->left -= nr;
+	}
+	level->nr = end;
+}
+
+/* Returns the number of the next event at which the search has something to decide. */
+static uint64_t next_search(const struct level *level)
+{
+	if (level->pause)
+		return level->nr + level->pause;
+	if (level->searching && level->left < PERIOD_BATCH)
+		return level->nr;
+	if (level->searching)
+		return level->nr + PERIOD_BATCH - 1 - level->period.nr_next;
+	return level->first + 2 * level->longest;
+}
+
+/* Events are taken before the hash or the counts of the level lack them. */
+static uint64_t next_look(const struct level *level)
+{
+	uint64_t look = level->nr + MOST_QUIET, search = next_search(level);
+	uint64_t gap = level->first + longest_gap(level) + 1;
+
+	if (level->open && gap < look)
+		look = gap;
+	return search < look ? search : look;
+}
+
+struct segment_queue *segmenter_queue(struct segmenter *segmenter)
+{
+	return &segmenter->queue;
+}
+
 void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide)
 {
+	struct segment_queue *queue = &segmenter->queue;
+	struct level *level = &segmenter->levels[0];
+
 	if (wide)
 		set_bit(segmenter->wide, event);
-	level_put(&segmenter->levels[0], event, 0);
+	if (segment_queue_put(queue, event))
+		return;
+	take_quiet(level, queue->nr);
+	level_put(level, event, 0);
+	queue->nr = level->nr;
+	queue->look = next_look(level);
 }
 
 /* --- what a level is ----------------------------------------------------------------------------
@@ -894,7 +1023,7 @@ struct segmenter *segmenter_init(void *memory, bool pausing, segment_fn *fn, voi
 	segmenter->arg = arg;
 	segmenter->pausing = pausing;
 	segmenter->levels[0] = (struct level){
-		.events = segmenter->events,
+		.events = segmenter->queue.events,
 		.counts = segmenter->counts,
 		.mask = SEGMENT_HISTORY - 1,
 	};
@@ -905,5 +1034,6 @@ struct segmenter *segmenter_init(void *memory, bool pausing, segment_fn *fn, voi
 		segmenter->levels[i].number = (uint8_t)i;
 		restart_search(&segmenter->levels[i]);
 	}
+	note_anchors(segmenter->levels);
 	return segmenter;
 }

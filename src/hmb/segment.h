@@ -48,6 +48,17 @@ struct segment_iteration {
  */
 typedef void segment_fn(void *arg, const struct segment_iteration *iteration);
 
+/*
+ * The latest events. Most of them need no look when they come: only the last event of an anchor
+ * ends an iteration, and the search for periods takes eight events at a time.
+ */
+struct segment_queue {
+	uint64_t nr;   /* events that were put */
+	uint64_t look; /* the number of the next event that needs a look, whatever it is */
+	uint16_t events[SEGMENT_HISTORY];      /* by number modulo SEGMENT_HISTORY */
+	uint64_t needs_look[SEGMENT_IDS / 64]; /* a bit for each event; 0, which is none, has it */
+};
+
 struct segmenter;
 
 /* Prepares a segmenter in memory of segmenter_bytes(), aligned to 16 bytes. */
@@ -60,6 +71,21 @@ struct segmenter *segmenter_init(void *memory, bool pausing, segment_fn *fn, voi
 
 /* Takes an event; wide: a collective of all processes, at which all of them agree. */
 void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide);
+
+/* Returns the queue of a segmenter, which is valid as long as that is. */
+struct segment_queue *segmenter_queue(struct segmenter *segmenter);
+
+/*
+ * Takes an event that was put before, if it needs no look. Returns false otherwise: then it must be
+ * put by segmenter_put(), which does both.
+ */
+static inline bool segment_queue_put(struct segment_queue *queue, uint16_t event)
+{
+	if (queue->nr == queue->look || queue->needs_look[event / 64] >> event % 64 & 1)
+		return false;
+	queue->events[queue->nr++ % SEGMENT_HISTORY] = event;
+	return true;
+}
 
 /*
  * Whether iterations of a level seem to be parts of those of the next level: an inner loop, and not

@@ -138,6 +138,7 @@ struct comm;
 
 struct known_calls;
 struct scale;
+struct scale_events;
 
 /* The members that every call needs come first. */
 struct thread {
@@ -155,12 +156,13 @@ struct thread {
 	bool skipped;     /* the recorder does not know the last requests */
 	unsigned nr_open; /* as in the ring, and more where there are too many */
 	uint32_t comm_generation;
-	uint64_t last;       /* ticks, the leave of the last record */
-	uint32_t weight;     /* of the call being written; 0: its time was not read */
-	bool in_moment;      /* all times are read now: see thread_thins() */
-	uint64_t *published; /* where head is told: the ring's head, or its pending one */
-	struct scale *scale; /* NULL: all iterations are kept */
-	uint64_t told_head;  /* head after the last record that told of a slot */
+	uint64_t last;               /* ticks, the leave of the last record */
+	uint32_t weight;             /* of the call being written; 0: its time was not read */
+	bool in_moment;              /* all times are read now: see thread_thins() */
+	uint64_t *published;         /* where head is told: the ring's head, or its pending one */
+	struct scale *scale;         /* NULL: all iterations are kept */
+	struct scale_events *events; /* of scale */
+	uint64_t told_head;          /* head after the last record that told of a slot */
 
 	struct known_calls *known;     /* with a ring */
 	struct call_requests requests; /* with the record that is being made */

@@ -8,7 +8,6 @@
 #include <sys/mman.h>
 
 enum {
-	TIMES = 1 << 14,     /* of the latest events */
 	MOST_UNIT = 1 << 14, /* calls of an iteration that is dropped as a whole */
 	LEAST_UPPER = 8,     /* iterations of a level before those of the level below are parts */
 	PROBES = 8,          /* places that an event may have */
@@ -45,12 +44,12 @@ struct scale {
 	uint32_t keep;
 	unsigned unit;                /* level of the iterations that are kept or dropped */
 	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
-	uint64_t nr;                  /* events */
+	uint64_t nr;                  /* of the event at hand */
 	bool any_ended;               /* a level's iteration has ended before the event at hand */
 	uint64_t dropped;             /* the first event behind the last one that was dropped */
 	uint32_t nr_keys;
 	struct scale_level levels[SEGMENT_LEVELS];
-	uint64_t times[TIMES];
+	struct scale_events events;
 	/* Events by the hash of their keys. They are numbered as they come, on all ranks alike. */
 	uint64_t keys[SEGMENT_IDS];
 	uint16_t numbers[SEGMENT_IDS];
@@ -299,7 +298,9 @@ static bool replace(struct scale *scale, uint64_t from, uint64_t to, const uint6
 
 static uint64_t time_of(const struct scale *scale, uint64_t event)
 {
-	return scale->nr - event < TIMES ? scale->times[event % TIMES] : 0;
+	if (scale->nr - event >= SEGMENT_HISTORY)
+		return 0;
+	return scale->events.times[event % SEGMENT_HISTORY];
 }
 
 /*
@@ -478,18 +479,17 @@ static void choose_end(struct scale *scale)
 void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
 {
 	struct scale *scale = thread->scale;
-	bool is_slot = is_known(known, thread);
-	uint16_t event = is_slot ? known->event : 0;
+	uint16_t event = known ? known->event : 0;
 	bool is_first = !event; /* the segmenter remembers which events are wide */
 
 	if (is_first)
 		event = event_of(scale);
-	if (is_slot)
+	if (known)
 		known->event = event;
-	scale->times[scale->nr % TIMES] = enter;
+	scale->nr = scale->events.queue->nr;
+	scale->events.times[scale->nr % SEGMENT_HISTORY] = enter;
 	segmenter_put(scale->segmenter, event, is_first && is_wide(thread));
 	choose_end(scale);
-	scale->nr++;
 }
 
 void scale_start(struct thread *thread)
@@ -498,6 +498,7 @@ void scale_start(struct thread *thread)
 	struct scale *scale;
 
 	thread->scale = NULL;
+	thread->events = NULL;
 	thread->published = &thread->ring->head;
 	if (!process.shared->keep)
 		return;
@@ -508,7 +509,9 @@ void scale_start(struct thread *thread)
 	scale->size = size;
 	scale->keep = (uint32_t)process.shared->keep;
 	scale->segmenter = segmenter_init(scale->memory, true, take_iteration, scale);
+	scale->events.queue = segmenter_queue(scale->segmenter);
 	thread->scale = scale;
+	thread->events = &scale->events;
 }
 
 void scale_stop(struct thread *thread)
@@ -516,6 +519,7 @@ void scale_stop(struct thread *thread)
 	if (thread->scale)
 		munmap(thread->scale, thread->scale->size);
 	thread->scale = NULL;
+	thread->events = NULL;
 }
 
 void scale_end(struct thread *thread)

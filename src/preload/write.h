@@ -6,6 +6,7 @@
 #define PRELOAD_WRITE_H
 
 #include "preload/preload.h"
+#include "hmb/segment.h"
 #include "preload/sums.h"
 #include "preload/thinning.h"
 
@@ -119,9 +120,22 @@ RARE void thread_write_left(struct thread *thread, bool wanted, uint32_t region,
 /* Writes a record as it is, or counts it as lost. */
 void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr);
 
+/* The calls of a thread as events of a loop: see scale.h. */
+struct scale_events {
+	struct segment_queue *queue;
+	uint64_t times[SEGMENT_HISTORY]; /* ticks at entry, by the number of the event */
+};
+
+/* Takes a call as an event that needs no look. Returns false if it needs one. */
+static inline bool scale_put_event(struct scale_events *events, uint16_t event, uint64_t enter)
+{
+	events->times[events->queue->nr % SEGMENT_HISTORY] = enter;
+	return segment_queue_put(events->queue, event);
+}
+
 /*
- * Takes the call whose record is being made as an event of a loop, after which those of the last
- * iteration may be dropped. known: the slot that the call may have.
+ * Takes the call whose record is being made as an event that needs a look, after which the records
+ * of the last iteration may be dropped. known: the slot that the call has; NULL: it has none.
  */
 RARE void scale_call(struct thread *thread, struct known_call *known, uint64_t enter);
 
@@ -134,12 +148,14 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	uint64_t hash = thread_hash_record(thread);
 	size_t slot = thread->known->places[hash >> (64 - KNOWN_HASH_BITS)];
 	struct known_call *known = &thread->known->slots[slot];
+	bool has_slot = is_known(known, thread);
 	uint64_t gap, duration = leave - enter;
 
-	if (unlikely(thread->scale != NULL) && !thread->idle)
-		scale_call(thread, known, enter);
+	if (thread->events && !thread->idle &&
+	    !(has_slot && scale_put_event(thread->events, known->event, enter)))
+		scale_call(thread, has_slot ? known : NULL, enter);
 	gap = enter - thread->last;
-	if (unlikely(!known->nr_steps || !is_known(known, thread)) ||
+	if (unlikely(!known->nr_steps || !has_slot) ||
 	    (wanted && unlikely(thread->skipped || !ring_fits_again(gap, duration) ||
 	                        thread->head >= thread->look || !known->told))) {
 		thread_write_slowly(thread, wanted, hash, enter, leave);

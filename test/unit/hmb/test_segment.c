@@ -336,6 +336,91 @@ static void the_end_of_a_loop(void **state)
 	assert_true(largest(world, 0)->end < 37 * 300 + 100);
 }
 
+/* --- events that are looked at later ---------------------------------------------------------- */
+
+enum { STREAM = 150000 };
+
+struct told {
+	struct segment_iteration iterations[STREAM];
+	unsigned when[STREAM], nr, now;
+};
+
+static void tell(void *arg, const struct segment_iteration *iteration)
+{
+	struct told *told = arg;
+
+	assert_true(told->nr < STREAM);
+	told->when[told->nr] = told->now;
+	told->iterations[told->nr++] = *iteration;
+}
+
+/* A loop, in which some events are foreign, around another one or not, or no loop at all. */
+static unsigned put_part(struct world *world, uint16_t *to, unsigned most)
+{
+	const unsigned periods[] = {1, 2, 3, 12, 60, 300, 900, 2500};
+	unsigned period = periods[any(world, 8)], first = 20 + any(world, 100), nr = 0;
+	unsigned most_inner = any(world, 2) * 9, times = 5 + any(world, 8000 / period + 5);
+
+	for (; times && nr + period + most_inner * 3 + 1 < most; times--) {
+		for (unsigned i = 0; i < period; i++)
+			to[nr++] = (uint16_t)(first + i * 7 % 61);
+		for (unsigned i = most_inner ? any(world, most_inner * 3) : 0; i; i--)
+			to[nr++] = (uint16_t)(WAIT + i % 3);
+		if (!any(world, 25))
+			to[nr++] = (uint16_t)(3000 + any(world, 90));
+	}
+	for (unsigned i = any(world, 3) * 1000; i && nr < most; i--)
+		to[nr++] = (uint16_t)(1 + any(world, 60));
+	return nr;
+}
+
+static void put_stream(struct told *told, const uint16_t *events, bool pausing, bool at_once)
+{
+	void *memory = aligned_alloc(16, (segmenter_bytes() + 15) / 16 * 16);
+	struct segmenter *segmenter = segmenter_init(memory, pausing, tell, told);
+	struct segment_queue *queue = segmenter_queue(segmenter);
+
+	told->nr = 0;
+	for (told->now = 0; told->now < STREAM; told->now++) {
+		if (at_once)
+			queue->look = queue->nr;
+		segmenter_put(segmenter, events[told->now], events[told->now] % 13 == 0);
+	}
+	free(memory);
+}
+
+static void assert_same(const struct told *told, const struct told *other)
+{
+	assert_true(told->nr > 1000);
+	assert_int_equal(told->nr, other->nr);
+	assert_memory_equal(told->when, other->when, told->nr * sizeof(*told->when));
+	for (unsigned i = 0; i < told->nr; i++) {
+		const struct segment_iteration *a = &told->iterations[i];
+		const struct segment_iteration *b = &other->iterations[i];
+
+		assert_true(a->begin == b->begin && a->end == b->end);
+		assert_true(a->phase == b->phase && a->ordinal == b->ordinal && a->row == b->row);
+		assert_true(a->level == b->level && a->pattern == b->pattern);
+		assert_true(a->is_new == b->is_new && a->is_loose == b->is_loose);
+	}
+}
+
+/* The same iterations are told at the same events if each event is looked at when it comes. */
+static void no_look_is_missed(void **state)
+{
+	static uint16_t events[STREAM];
+	struct told *eager = calloc(2, sizeof(*eager)), *told = eager + 1;
+
+	for (unsigned stream = 0; stream < 8; stream++) {
+		for (unsigned nr = 0; nr < STREAM;)
+			nr += put_part(*state, events + nr, STREAM - nr);
+		put_stream(eager, events, stream % 2, true);
+		put_stream(told, events, stream % 2, false);
+		assert_same(told, eager);
+	}
+	free(eager);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +439,7 @@ int main(void)
 		TEST(long_periods),
 		TEST(nothing_in_random_events),
 		TEST(the_end_of_a_loop),
+		TEST(no_look_is_missed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
