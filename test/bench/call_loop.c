@@ -52,6 +52,45 @@ static void reductions(void)
 		MPI_Allreduce(&x, &y, 1, &ompi_mpi_int, 0, &ompi_mpi_comm_world);
 }
 
+#define STEP 12 /* calls */
+
+static void exchange(int tag)
+{
+	void *request;
+	int x = 0;
+
+	MPI_Irecv(&x, 1, &ompi_mpi_int, 1, tag, &ompi_mpi_comm_world, &request);
+	MPI_Send(&x, 1, &ompi_mpi_int, 1, tag, &ompi_mpi_comm_world);
+	MPI_Wait(&request, 0);
+}
+
+/* Steps of a simulation: a loop that --scale-trace finds. */
+static void steps(void)
+{
+	int x = 0, y;
+
+	for (int i = 0; i < BURST / STEP; i++) {
+		exchange(1);
+		exchange(2);
+		exchange(3);
+		MPI_Send(&x, 1, &ompi_mpi_int, 1, 4, &ompi_mpi_comm_world);
+		MPI_Send(&x, 1, &ompi_mpi_int, 1, 5, &ompi_mpi_comm_world);
+		MPI_Allreduce(&x, &y, 1, &ompi_mpi_int, 0, &ompi_mpi_comm_world);
+	}
+}
+
+/* Calls in which nothing repeats. */
+static void random_sends(void)
+{
+	static unsigned state = 1;
+	int x = 0;
+
+	for (int i = 0; i < BURST; i++) {
+		state = state * 1664525 + 1013904223;
+		MPI_Send(&x, 1, &ompi_mpi_int, 1, 10 + (int)(state >> 28), &ompi_mpi_comm_world);
+	}
+}
+
 static void macros(void)
 {
 	for (int i = 0; i < BURST / 2; i++) {
@@ -84,6 +123,8 @@ int main(int argc, char **argv)
 	time_of("MPI_Send", sends, bursts);
 	time_of("MPI_Irecv+Wait", receives, bursts);
 	time_of("MPI_Allreduce", reductions, bursts);
+	time_of("random", random_sends, bursts);
+	time_of("steps", steps, bursts);
 	time_of("ADAPTRACE_BEGIN/END", macros, bursts);
 	MPI_Finalize();
 	return 0;
