@@ -147,6 +147,15 @@ static unsigned find_slot(const struct thread *thread, unsigned first, bool *fou
 }
 
 /*
+ * Whether a call becomes the candidate in place of another one. At random, for two calls that come
+ * in turns would push each other away for ever.
+ */
+static bool takes_candidacy(const struct thread *thread, uint32_t candidate)
+{
+	return !candidate || thread->ring->calls * 0x9e3779b97f4a7c15 >> 63;
+}
+
+/*
  * Returns the slot of a call that is not the last one of its hash; 0: it has none. It takes one
  * when it comes the second time, so that those which never come again leave the others alone.
  */
@@ -163,7 +172,8 @@ static unsigned slot_of_other(struct thread *thread, uint64_t hash)
 	slot = find_slot(thread, first, &found);
 	candidate = &thread->known->slots[first + (name >> 16) % KNOWN_NEARBY].candidate;
 	if (!found && *candidate != name) {
-		*candidate = name;
+		if (takes_candidacy(thread, *candidate))
+			*candidate = name;
 		return 0;
 	}
 	thread->known->places[hash >> (64 - KNOWN_HASH_BITS)] = (uint8_t)slot;
