@@ -4,13 +4,12 @@
 
 #include <errno.h>
 
-#define EVENT 0   /* that it is of */
-#define SHARE 0.3 /* of a half: of the memory that is not the calls' */
-/*
- * A half lasts so much longer than was asked for: somebody who wants to see what led to an event
- * learns of it later, and the copy takes a while.
- */
-#define LATE_NS ((uint64_t)500000000)
+#define EVENT 0 /* that it is of */
+/* Shares of a half, of the memory that is not the calls': without calls and with calls. */
+#define SHARE      0.3
+#define LESS_SHARE 0.2
+/* Samples wait so long for calls to have their turn, which make no rounds without processes. */
+#define PATIENCE_NS ((uint64_t)200000000)
 /* A usual sample takes so many bytes, with its call path. */
 #define SAMPLE_BYTES 8
 
@@ -39,7 +38,7 @@ static unsigned choose_shift(const struct session *s)
 /* Returns how long a half lasts at least until its memory is used up, if all CPUs are busy. */
 static uint64_t expect_to_fit(const struct session *s)
 {
-	const struct history *h = &s->history;
+	const struct halves *h = &s->history.halves;
 	const double period = (double)(base_period(s) << h->shift);
 	const double samples = (double)s->hmb->kinds[h->kinds[0]].config.share / SAMPLE_BYTES;
 
@@ -48,7 +47,7 @@ static uint64_t expect_to_fit(const struct session *s)
 
 static void tell_rate(const struct session *s)
 {
-	const uint64_t period = base_period(s) << s->history.shift;
+	const uint64_t period = base_period(s) << s->history.halves.shift;
 
 	if (s->config->history.asked && (double)period * s->config->history.hz > 1e9)
 		session_notice(s, (struct notice){NOTICE_HISTORY_SLOWER, .nr = period});
@@ -63,81 +62,50 @@ static void tell_room(const struct session *s)
 		                                  .total = s->config->history.span});
 }
 
-/* --- halves ----------------------------------------------------------------------------------- */
-
-static void note_half(struct session *s)
-{
-	struct history *h = &s->history;
-	const struct trace_window entry = {
-		.number = h->nr_begun,
-		.kind = h->kinds[h->current],
-		.event = EVENT,
-		.from = h->from,
-		.shift = h->shift,
-		.flags = TRACE_WINDOW_HISTORY | (h->shift > h->first_shift ? TRACE_WINDOW_CUT : 0),
-		.span = s->config->history.span,
-	};
-
-	tables_set_window(s->tables, &entry);
-}
-
-/*
- * Clears the entry before the records: a reader that saw the old entry with the new records would
- * give these the times of the old ones.
- */
-static void empty_half(struct session *s, unsigned half)
-{
-	const unsigned kind = s->history.kinds[half];
-
-	tables_set_window(s->tables, &(struct trace_window){.kind = kind, .event = EVENT});
-	hmb_clear(s->hmb, kind);
-}
-
-static void begin_half(struct session *s, unsigned half, uint64_t time)
-{
-	struct history *h = &s->history;
-
-	empty_half(s, half);
-	h->current = half;
-	h->from = session_stored_time(s, EVENT, time);
-	h->skipped = 0;
-	h->nr_begun++;
-	note_half(s);
-}
-
-static void change_turn(struct session *s, uint64_t time)
-{
-	struct history *h = &s->history;
-	const unsigned ended = h->kinds[h->current];
-
-	tables_end_window(s->tables, ended, time, 0);
-	hmb_rest(s->hmb, ended);
-	begin_half(s, !h->current, time);
-}
-
 /* --- begin ------------------------------------------------------------------------------------ */
 
-static int add_half(struct session *s, unsigned half)
+/* Adds two kinds for more records of a kind. */
+static int add_halves(struct session *s, unsigned of, struct halves *halves)
 {
 	const double calls = s->calls ? s->config->calls.share : 0;
-	const double share = (double)hmb_limit(s->hmb) * SHARE * (1 - calls);
-	const int kind = windows_add_kind(s, (size_t)share, 0);
+	const double share = (1 - calls) * (s->calls ? LESS_SHARE : SHARE);
 
-	if (kind < 0)
-		return kind;
-	s->history.kinds[half] = (unsigned)kind;
+	for (unsigned half = 0; half < 2; half++) {
+		const int kind =
+			windows_add_kind(s, of, (size_t)((double)hmb_limit(s->hmb) * share), 0);
+
+		if (kind < 0)
+			return kind;
+		halves->kinds[half] = (unsigned)kind;
+	}
+	halves->hmb = s->hmb;
+	halves->tables = s->tables;
+	halves->event = of;
+	halves->span = s->config->history.span;
+	halves->late = HALVES_LATE_NS;
 	return 0;
+}
+
+static int begin_calls(struct session *s)
+{
+	struct halves halves = {0};
+	int err = s->calls ? add_halves(s, s->calls_kind, &halves) : 0;
+
+	if (s->calls && !err)
+		calls_keep(s->calls, &halves, s->start);
+	return err;
 }
 
 int history_begin(struct session *s)
 {
 	struct history *h = &s->history;
-	int err = 0;
+	int err;
 
 	if (!s->config->history.span)
 		return 0;
-	for (unsigned half = 0; half < 2 && !err; half++)
-		err = add_half(s, half);
+	err = add_halves(s, s->events[EVENT].kind, &h->halves);
+	if (!err)
+		err = begin_calls(s);
 	if (err)
 		return err;
 	h->on = true;
@@ -153,23 +121,20 @@ void history_restart(struct session *s)
 
 	if (!h->on)
 		return;
-	h->shift = h->first_shift = choose_shift(s);
-	h->fits = 0;
-	h->nr_begun = 0;
-	empty_half(s, 1);
-	begin_half(s, 0, s->start);
+	h->halves.shift = h->halves.first_shift = choose_shift(s);
+	halves_restart(&h->halves, s->start);
 }
 
 /* --- while it samples ------------------------------------------------------------------------- */
 
 unsigned history_shift(const struct history *h, unsigned event, unsigned shift)
 {
-	return h->on && event == EVENT && h->shift < shift ? h->shift : shift;
+	return h->on && event == EVENT && h->halves.shift < shift ? h->halves.shift : shift;
 }
 
 static void close_levels(struct session *s, unsigned half)
 {
-	const struct history *h = &s->history;
+	const struct halves *h = &s->history.halves;
 
 	while (hmb_floor(s->hmb, h->kinds[half]) < h->shift)
 		hmb_close_lowest(s->hmb, h->kinds[half], sampler_now(), HMB_CAUSE_OVERHEAD);
@@ -178,14 +143,14 @@ static void close_levels(struct session *s, unsigned half)
 /* Both halves have the same weights. */
 bool history_slow_down(struct session *s)
 {
-	struct history *h = &s->history;
+	struct halves *h = &s->history.halves;
 
-	if (!h->on || h->shift >= s->sampling.shift[EVENT])
+	if (!s->history.on || h->shift >= s->sampling.shift[EVENT])
 		return false;
 	h->shift++;
 	close_levels(s, 0);
 	close_levels(s, 1);
-	tables_end_window(s->tables, h->kinds[h->current], 0, TRACE_WINDOW_CUT);
+	halves_note_cut(h);
 	session_follow(s, EVENT);
 	return true;
 }
@@ -193,51 +158,58 @@ bool history_slow_down(struct session *s)
 void history_skip(struct history *h, unsigned event, uint64_t ns)
 {
 	if (event == EVENT)
-		h->skipped += ns;
+		h->halves.skipped += ns;
 }
 
 bool history_takes(const struct history *h, unsigned event, unsigned level)
 {
-	return h->on && event == EVENT && level >= h->shift;
+	return h->on && event == EVENT && level >= h->halves.shift;
 }
 
-static bool is_used_up(const struct session *s)
+static bool had_their_turn(const struct halves *calls, const struct halves *h, uint64_t time)
 {
-	const struct hmb_kind *kind = &s->hmb->kinds[s->history.kinds[s->history.current]];
+	const unsigned shift = h->hmb->kinds[h->event].config.time_shift;
 
-	return kind->bytes + ((size_t)1 << s->hmb->arena.bin_shift) > kind->config.share;
+	return calls->from > h->from && time >= calls->from + ((uint64_t)1 << shift);
 }
 
-/* Returns the ns that the current half holds. */
-static uint64_t spanned(const struct history *h, uint64_t time)
+/*
+ * Samples have their turn right behind calls, whose turns begin between rounds, so that there are
+ * calls of all the time that there are samples of.
+ */
+static uint64_t late_ns(const struct session *s, uint64_t time)
 {
-	const uint64_t from = h->from + h->skipped;
+	const struct halves *calls = s->calls ? calls_kept(s->calls) : NULL;
 
-	return time > from ? time - from : 0;
+	return HALVES_LATE_NS +
+	       (calls && !had_their_turn(calls, &s->history.halves, time) ? PATIENCE_NS : 0);
 }
 
 void history_choose_half(struct session *s, struct hmb_sample *sample)
 {
-	struct history *h = &s->history;
-	const uint64_t span = s->config->history.span, held = spanned(h, sample->time);
-	const bool used_up = held && is_used_up(s);
+	struct halves *h = &s->history.halves;
 
-	if (used_up && held < span && (!h->fits || held < h->fits))
-		h->fits = held;
-	if (used_up || held >= span + LATE_NS)
-		change_turn(s, sample->time);
-	sample->kind = h->kinds[h->current];
+	h->late = late_ns(s, sample->time);
+	halves_follow(h, sample->time);
+	sample->kind = halves_kind(h);
+}
+
+static void warn_if_full(const struct session *s, const struct halves *h, const char *what)
+{
+	if (h && h->fits)
+		session_notice(s, (struct notice){NOTICE_HISTORY_FULL, .nr = h->fits,
+		                                  .total = h->span, .text = what});
 }
 
 void history_warn(const struct session *s)
 {
-	const struct history *h = &s->history;
+	const struct halves *h = &s->history.halves;
 
 	if (h->shift > h->first_shift)
 		session_notice(s,
 		               (struct notice){NOTICE_HISTORY_CUT,
 		                               .nr = is_clock(s) ? base_period(s) << h->shift : 0});
-	if (h->fits)
-		session_notice(s, (struct notice){NOTICE_HISTORY_FULL, .nr = h->fits,
-		                                  .total = s->config->history.span});
+	warn_if_full(s, h, "samples");
+	if (s->calls)
+		warn_if_full(s, calls_kept(s->calls), "calls");
 }

@@ -9,7 +9,8 @@
  * It has two halves, each a kind of its own in the buffer, with a floor, a weight and a tree of its
  * own. Each sample of the first event that is of its level goes to one of them, beside the run's
  * kind and those of windows. Once that half spans its seconds, the other one is cleared and takes
- * its turn. A half whose memory is used up ends earlier.
+ * its turn. A half whose memory is used up ends earlier. Calls have two halves more, see
+ * calls_keep().
  *
  * The kernel samples no less often than the history needs. If that costs too much, the history
  * becomes coarser, and not the run.
@@ -17,22 +18,14 @@
 #ifndef RECORD_HISTORY_H
 #define RECORD_HISTORY_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "record/history/halves.h"
 
 struct hmb_sample;
 struct session;
 
 struct history {
 	bool on;
-	unsigned kinds[2];
-	unsigned current;            /* the half that takes the samples */
-	unsigned nr_begun;           /* halves since the start */
-	unsigned shift, first_shift; /* samples of a level from here on; at the start */
-	uint64_t from;               /* start of the current half, ns */
-	uint64_t skipped;            /* ns of it in which the event was not sampled */
-	/* ns that the shortest half held when its memory was used up; 0: none was */
-	uint64_t fits;
+	struct halves halves;
 };
 
 /* Begins it where the configuration wants one, with the start of sampling. 0 or -errno. */

@@ -73,11 +73,12 @@ enum notice_topic {
 	NOTICE_DELAYED,       /* nr: ns until the end, which came before the delay was over */
 	NOTICE_SILENT,        /* event, text: its name, nr: 0 where events are inherited */
 	NOTICE_HISTORY_CUT,   /* nr: period of its samples in ns in the end, which cost too much */
-	NOTICE_HISTORY_FULL,  /* nr: ns that fitted into its memory at least, of total */
-	NOTICE_EXPENSIVE,     /* text: an event that could not become slower */
-	NOTICE_UNOBSERVED,    /* nr of tasks, total: ns of their time that are missing */
-	NOTICE_RUNNING_ON,    /* nr of the command's processes that run on; pid of the oldest */
-	NOTICE_CUT_STACKS,    /* run */
+	NOTICE_HISTORY_FULL, /* nr: ns that fitted into its memory at least, of total; text: of what
+	                      */
+	NOTICE_EXPENSIVE,    /* text: an event that could not become slower */
+	NOTICE_UNOBSERVED,   /* nr of tasks, total: ns of their time that are missing */
+	NOTICE_RUNNING_ON,   /* nr of the command's processes that run on; pid of the oldest */
+	NOTICE_CUT_STACKS,   /* run */
 
 	NR_NOTICES
 };

@@ -17,7 +17,7 @@
  * Kinds of windows and of the history are the last ones, so that those of events and calls are
  * without gaps.
  */
-_Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX + 1 + 2 <= HMB_MAX_KINDS,
+_Static_assert(SAMPLER_MAX_EVENTS + 1 + WINDOWS_MAX + 1 + 4 <= HMB_MAX_KINDS,
                "no room for all kinds");
 
 int windows_open(struct session *s)
@@ -132,9 +132,9 @@ static unsigned oldest(const struct windows *windows)
 	return found;
 }
 
-int windows_add_kind(const struct session *s, size_t share, unsigned pool)
+int windows_add_kind(const struct session *s, unsigned of, size_t share, unsigned pool)
 {
-	struct hmb_kind_config config = s->hmb->kinds[EVENT].config;
+	struct hmb_kind_config config = s->hmb->kinds[of].config;
 
 	config.share = share;
 	config.pool = pool;
@@ -146,7 +146,7 @@ int windows_add_kind(const struct session *s, size_t share, unsigned pool)
 static int add_entry(struct session *s, size_t share, unsigned pool)
 {
 	struct windows *windows = &s->windows;
-	const int kind = windows_add_kind(s, share, pool);
+	const int kind = windows_add_kind(s, s->events[EVENT].kind, share, pool);
 
 	if (kind < 0)
 		return kind;

@@ -84,10 +84,10 @@ void windows_forget(struct session *session);
 unsigned windows_shift_of_rate(const struct session *session, double hz);
 
 /*
- * Adds a kind for more samples of the first event, as the last one of the buffer. share, pool: see
+ * Adds a kind for more records of the kind `of`, as the last one of the buffer. share, pool: see
  * struct hmb_kind_config. Returns its number, or -errno.
  */
-int windows_add_kind(const struct session *session, size_t share, unsigned pool);
+int windows_add_kind(const struct session *session, unsigned of, size_t share, unsigned pool);
 
 /* Returns the shift at which an event is to be sampled, which is `shift` outside of windows. */
 unsigned windows_shift(const struct windows *windows, unsigned event, unsigned shift);

@@ -1,5 +1,5 @@
 /*
- * The trace file, version 10. man/adaptrace-trace.5 is the specification; this is the same in C.
+ * The trace file, version 11. man/adaptrace-trace.5 is the specification; this is the same in C.
  *
  *     header | directory: one entry a section | sections, each at a multiple of 8 bytes
  *
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
-#define TRACE_VERSION 10
+#define TRACE_VERSION 11
 
 enum trace_section {
 	TRACE_RUN = 1,    /* one struct trace_run */
@@ -551,6 +551,9 @@ enum trace_window_flags {
  * the history, which is the time before the end. Its samples are a kind of their own in bins,
  * behind those of EVENTS. A stored one stands for base_period << max(floor, shift) units, with the
  * base_period of its stream. Samples of the history stand for those of the part that has most.
+ *
+ * A part of the history may be of calls: those of its time, whatever the policy did to the run's.
+ * Those that were lost, and at least those that were not timed, count as taken.
  */
 struct trace_window {
 	/*
@@ -558,8 +561,8 @@ struct trace_window {
 	 * entry is not in use.
 	 */
 	uint32_t number;
-	uint32_t kind; /* of the bins */
-	uint32_t event;
+	uint32_t kind;     /* of the bins */
+	uint32_t event;    /* or kind of calls */
 	uint32_t process;  /* as in struct trace_action */
 	uint64_t from, to; /* ns; to 0: until the end of the recording */
 	uint32_t shift;

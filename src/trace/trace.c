@@ -56,6 +56,8 @@ const struct trace_event *trace_kind(const struct trace *trace, uint32_t index)
 
 	if (choice->found && index == trace_window_event(trace, &choice->window))
 		return &choice->event;
+	if (choice->found && choice->has_calls && index == choice->calls)
+		return &choice->call_event;
 	return index < TRACE_MAX_KINDS
 	               ? section_entry(&trace->sections[TRACE_EVENTS], trace->kinds[index])
 	               : NULL;

@@ -95,6 +95,8 @@ const struct trace_window *trace_find_window(const struct trace *trace, uint32_t
  * none.
  */
 bool trace_find_history(const struct trace *trace, struct trace_window *history);
+/* The same for the calls of the history, which may begin at another time. */
+bool trace_find_call_history(const struct trace *trace, struct trace_window *history);
 /* Whether a history holds as much as it may, so that what is older makes room. */
 bool trace_history_is_full(const struct trace *trace);
 /* The event that a window is of, by its number for readers. */
@@ -111,7 +113,10 @@ static inline uint32_t trace_window_shift(const struct trace_window *window)
  * 0, -ENOENT or -ENOMEM.
  */
 int trace_choose_window(struct trace *trace, uint32_t number);
-/* The same with the samples of the history. */
+/*
+ * The same with the samples of the history, and with its calls if it has any. It then begins where
+ * it has both.
+ */
 int trace_choose_history(struct trace *trace);
 /* The window, or the part of the history, whose samples have this kind of bins; NULL: none. */
 const struct trace_window *trace_window_of_kind(const struct trace *trace, uint32_t kind);
@@ -125,6 +130,8 @@ int trace_window_weight(const struct trace *trace, const struct trace_window *wi
 const struct trace_event *trace_event_of_run(const struct trace *trace, uint32_t index);
 /* The window, or the history, that was chosen; NULL: the run. */
 const struct trace_window *trace_chosen_window(const struct trace *trace);
+/* Whether the trace's calls are of what was chosen: of the run, or of a history that has some. */
+bool trace_calls_chosen(const struct trace *trace);
 
 /* "pause", or of a mark its text. */
 const char *trace_action_text(const struct trace *trace, const struct trace_action *action);

@@ -222,6 +222,14 @@ static const char *check_steering(const struct trace *trace)
 	return NULL;
 }
 
+/* The history alone has calls. */
+static bool is_of_event(const struct trace *trace, const struct trace_window *window)
+{
+	const struct trace_event *event = trace_kind(trace, window->event);
+
+	return event && (event->unit != TRACE_CALLS || window->flags & TRACE_WINDOW_HISTORY);
+}
+
 /* Kinds of windows are those of no event and of no other window. */
 static const char *check_windows(const struct trace *trace)
 {
@@ -229,12 +237,10 @@ static const char *check_windows(const struct trace *trace)
 	const struct trace_window *window;
 
 	for (uint32_t i = 0; (window = trace_window(trace, i)); i++) {
-		const struct trace_event *event = trace_kind(trace, window->event);
-
 		if (!window->number)
 			continue;
 		if (window->kind >= TRACE_MAX_KINDS || trace_kind(trace, window->kind) ||
-		    taken[window->kind] || !event || event->unit == TRACE_CALLS ||
+		    taken[window->kind] || !is_of_event(trace, window) ||
 		    window->shift >= NR_LEVELS || window->floor > NR_LEVELS)
 			return "its windows make no sense";
 		taken[window->kind] = true;

@@ -8,8 +8,9 @@
 #define TRACE_MAX_CPUS      (1 << 16) /* CPUs above use the event's period */
 #define TRACE_MAX_WEIGHT    ((uint64_t)1 << 56)
 #define TRACE_MAX_KINDS     256 /* a bin's kind is a byte */
-#define NR_TRACE_RENUMBERED 5   /* sections with numbers of kinds */
-#define NR_TRACE_RENAMED    5   /* sections that trace_rename() makes anew */
+#define NO_KIND_NUMBER      UINT16_MAX
+#define NR_TRACE_RENUMBERED 5 /* sections with numbers of kinds */
+#define NR_TRACE_RENAMED    5 /* sections that trace_rename() makes anew */
 
 struct section {
 	const unsigned char *at;
@@ -68,10 +69,11 @@ struct trace {
 		uint32_t number; /* of the window that is wanted; 0: none */
 		bool history;    /* that is wanted instead */
 		/* The sections have it; else the samples are those of the run. */
-		bool found;
-		bool kinds[TRACE_MAX_KINDS]; /* of its bins */
-		struct trace_window window;  /* all parts of the history as one */
-		struct trace_event event;    /* what the event is then */
+		bool found, has_calls;
+		uint16_t numbers[TRACE_MAX_KINDS];    /* of kinds of bins then; NO_KIND_NUMBER */
+		struct trace_window window;           /* all parts of the history as one */
+		uint32_t calls;                       /* number of the kind of its calls */
+		struct trace_event event, call_event; /* what the kinds are then */
 	} choice;
 	/* Walks leave out bins that only have older records; 0: none. */
 	uint64_t from;
@@ -91,18 +93,12 @@ static inline uint64_t trace_scaled(uint64_t period, uint32_t shift)
 }
 
 /*
- * Returns the event or the kind of calls that a bin's records belong to; UINT32_MAX: none. Records
- * of a window or of the history do if it was chosen, instead of those of its event.
+ * Returns the event or the kind of calls that a bin's records belong to; NO_KIND_NUMBER: none.
+ * Records of a window or of the history do if it was chosen, instead of those of its event.
  */
 static inline uint32_t trace_bin_event(const struct trace *trace, const struct bin *bin)
 {
-	const struct trace_choice *choice = &trace->choice;
-
-	if (choice->found && choice->kinds[bin->kind])
-		return trace_window_event(trace, &choice->window);
-	if (choice->found && bin->kind == choice->window.event)
-		return UINT32_MAX;
-	return trace->numbers[bin->kind];
+	return trace->choice.found ? trace->choice.numbers[bin->kind] : trace->numbers[bin->kind];
 }
 
 /* Whether a bin holds records that count: samples of an event, or calls of a kind of these. */

@@ -2,7 +2,6 @@
 #include "trace/trace_file.h"
 
 #include <errno.h>
-#include <string.h>
 
 const struct trace_window *trace_window(const struct trace *trace, uint32_t index)
 {
@@ -14,9 +13,14 @@ bool trace_is_window(const struct trace_window *window)
 	return window->number && !(window->flags & TRACE_WINDOW_HISTORY);
 }
 
-static bool is_of_history(const struct trace_window *window)
+/* Whether it is a part of the history with calls, or with samples. */
+static bool is_of_history(const struct trace *trace, const struct trace_window *window, bool calls)
 {
-	return window->number && window->flags & TRACE_WINDOW_HISTORY;
+	const struct trace_event *event =
+		section_entry(&trace->sections[TRACE_EVENTS], window->event);
+
+	return window->number && window->flags & TRACE_WINDOW_HISTORY && event &&
+	       (event->unit == TRACE_CALLS) == calls;
 }
 
 const struct trace_window *trace_find_window(const struct trace *trace, uint32_t number)
@@ -51,6 +55,11 @@ const struct trace_window *trace_chosen_window(const struct trace *trace)
 	return trace->choice.found ? &trace->choice.window : NULL;
 }
 
+bool trace_calls_chosen(const struct trace *trace)
+{
+	return !trace->choice.found || trace->choice.has_calls;
+}
+
 /* --- history ---------------------------------------------------------------------------------- */
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -71,13 +80,14 @@ static void join(struct trace_window *history, const struct trace_window *part)
 	history->flags |= part->flags;
 }
 
-bool trace_find_history(const struct trace *trace, struct trace_window *history)
+/* All parts are of the kind that the first one is of. */
+static bool find_parts(const struct trace *trace, struct trace_window *history, bool calls)
 {
 	const struct trace_window *part;
 	bool found = false;
 
 	for (uint32_t i = 0; (part = trace_window(trace, i)); i++) {
-		if (!is_of_history(part) || (found && part->event != history->event))
+		if (!is_of_history(trace, part, calls) || (found && part->event != history->event))
 			continue;
 		if (found)
 			join(history, part);
@@ -89,29 +99,52 @@ bool trace_find_history(const struct trace *trace, struct trace_window *history)
 	return found;
 }
 
-bool trace_history_is_full(const struct trace *trace)
+bool trace_find_history(const struct trace *trace, struct trace_window *history)
+{
+	return find_parts(trace, history, false);
+}
+
+bool trace_find_call_history(const struct trace *trace, struct trace_window *history)
+{
+	return find_parts(trace, history, true);
+}
+
+static bool has_ended_part(const struct trace *trace, bool calls)
 {
 	const struct trace_window *part;
 
 	for (uint32_t i = 0; (part = trace_window(trace, i)); i++)
-		if (is_of_history(part) && part->to)
+		if (is_of_history(trace, part, calls) && part->to)
 			return true;
 	return false;
 }
 
+bool trace_history_is_full(const struct trace *trace)
+{
+	struct trace_window calls;
+
+	return has_ended_part(trace, false) &&
+	       (has_ended_part(trace, true) || !trace_find_call_history(trace, &calls));
+}
+
 /* --- choosing --------------------------------------------------------------------------------- */
 
-static void choose_kinds(struct trace *trace, const struct trace_window *chosen)
+/* Lets bins of the parts be of the kind that they are parts of, and no others. */
+static void number_parts(struct trace *trace, const struct trace_window *history, bool calls)
 {
-	const struct trace_window *window;
-	bool *kinds = trace->choice.kinds;
+	const uint16_t number = (uint16_t)trace_window_event(trace, history);
+	const struct trace_window *part;
 
-	memset(kinds, 0, sizeof(trace->choice.kinds));
-	for (uint32_t i = 0; (window = trace_window(trace, i)); i++)
-		if (window->kind < TRACE_MAX_KINDS &&
-		    (chosen->number ? window->kind == chosen->kind
-		                    : is_of_history(window) && window->event == chosen->event))
-			kinds[window->kind] = true;
+	trace->choice.numbers[history->event] = NO_KIND_NUMBER;
+	for (uint32_t i = 0; (part = trace_window(trace, i)); i++)
+		if (is_of_history(trace, part, calls) && part->event == history->event)
+			trace->choice.numbers[part->kind] = number;
+}
+
+static void number_window(struct trace *trace, const struct trace_window *window)
+{
+	trace->choice.numbers[window->event] = NO_KIND_NUMBER;
+	trace->choice.numbers[window->kind] = (uint16_t)trace_window_event(trace, window);
 }
 
 static struct trace_event event_in_window(const struct trace *trace,
@@ -127,21 +160,44 @@ static struct trace_event event_in_window(const struct trace *trace,
 	return event;
 }
 
+/* The history is of the time from which on it has samples and calls. */
+static void choose_calls(struct trace *trace)
+{
+	struct trace_choice *choice = &trace->choice;
+	struct trace_window calls;
+
+	choice->has_calls = trace_find_call_history(trace, &calls);
+	if (!choice->has_calls)
+		return;
+	choice->call_event = event_in_window(trace, &calls);
+	choice->calls = trace_window_event(trace, &calls);
+	number_parts(trace, &calls, true);
+	if (choice->window.from < calls.from)
+		choice->window.from = calls.from;
+}
+
 void trace_find_chosen_window(struct trace *trace)
 {
 	struct trace_choice *choice = &trace->choice;
 	const struct trace_window *window = trace_find_window(trace, choice->number);
 	bool found = window;
 
-	choice->found = false;
+	choice->found = choice->has_calls = false;
 	if (choice->history)
 		found = trace_find_history(trace, &choice->window);
 	else if (window)
 		choice->window = *window;
 	if (!found)
 		return;
+	for (unsigned k = 0; k < TRACE_MAX_KINDS; k++)
+		choice->numbers[k] = trace->numbers[k];
 	choice->event = event_in_window(trace, &choice->window);
-	choose_kinds(trace, &choice->window);
+	if (choice->history) {
+		number_parts(trace, &choice->window, false);
+		choose_calls(trace);
+	} else {
+		number_window(trace, &choice->window);
+	}
 	choice->found = true;
 }
 

@@ -20,7 +20,7 @@ KERNEL, ANON = 3, 4  # kinds of modules
 class Trace:
     def __init__(self, data):
         magic, version, nr, size, _ = struct.unpack_from('<8sIIQQ', data)
-        assert magic == b'ADAPTRC\0' and version == 10 and size == len(data)
+        assert magic == b'ADAPTRC\0' and version == 11 and size == len(data)
         self.data = data
         self.sections = {}
         for i in range(nr):

@@ -137,9 +137,9 @@ static void say_history_full(const struct record_config *config, const struct no
 
 	text_quantity(held, (double)n->nr, TRACE_NS);
 	text_quantity(wanted, (double)n->total, TRACE_NS);
-	say("the history held %s at times, and not %s: its memory was used up; -m %zuM would hold "
-	    "it",
-	    held, wanted, memory_for(config, n));
+	say("the history held the %s of %s at times, and not of %s: their memory was used up; -m "
+	    "%zuM would hold them",
+	    n->text, held, wanted, memory_for(config, n));
 }
 
 static void say_children(const struct notice *n)

@@ -312,7 +312,7 @@ static int dump_all(FILE *to, const struct trace *trace, put_sample *put, put_ca
 	int err = samples ? 0 : -errno;
 	struct dump dump;
 
-	if (!err && !window) {
+	if (!err && trace_calls_chosen(trace)) {
 		calls = call_order_new(trace, CALL_ORDER_CALLS);
 		err = calls ? 0 : -errno;
 	}

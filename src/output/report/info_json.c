@@ -254,6 +254,22 @@ static int put_window(struct json_writer *json, const struct trace *trace,
 	return err;
 }
 
+static void put_call_history(struct json_writer *json, const struct trace *trace)
+{
+	struct trace_window calls;
+
+	if (!trace_find_call_history(trace, &calls)) {
+		json_null(json, "calls");
+		return;
+	}
+	json_begin(json, "calls");
+	json_number(json, "from_ns", calls.from);
+	json_number(json, "to_ns", trace_window_end(trace, &calls));
+	json_number(json, "taken", calls.taken);
+	json_number(json, "stored", calls.stored);
+	json_end(json);
+}
+
 static int put_history(struct json_writer *json, const struct trace *trace)
 {
 	struct trace_window history;
@@ -267,6 +283,7 @@ static int put_history(struct json_writer *json, const struct trace *trace)
 	json_number(json, "wanted_ns", history.span);
 	json_flag(json, "full", trace_history_is_full(trace));
 	err = put_samples_of(json, trace, &history);
+	put_call_history(json, trace);
 	json_end(json);
 	return err;
 }

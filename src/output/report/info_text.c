@@ -193,12 +193,26 @@ static void put_windows(FILE *to, const struct trace *trace)
 	}
 }
 
+static void put_call_history(FILE *to, const struct trace *trace, const struct trace_window *calls)
+{
+	const struct trace_run *run = trace_run(trace);
+	char from[TEXT_SIZE], until[TEXT_SIZE];
+
+	text_quantity(from, (double)trace_since_start(run, calls->from), TRACE_NS);
+	text_quantity(until, (double)trace_since_start(run, trace_window_end(trace, calls)),
+	              TRACE_NS);
+	fprintf(to, "  %9s  history until %s: %llu calls, %llu of them stored\n", from, until,
+	        (unsigned long long)calls->taken, (unsigned long long)calls->stored);
+}
+
 static void put_history(FILE *to, const struct trace *trace)
 {
 	struct trace_window history;
 
 	if (trace_find_history(trace, &history))
 		put_window(to, trace, &history);
+	if (trace_find_call_history(trace, &history))
+		put_call_history(to, trace, &history);
 }
 
 static void put_run(FILE *to, const struct trace *trace)

@@ -33,7 +33,7 @@ struct calls {
 	uint64_t round_ns;
 	uint64_t drained; /* when the last round began, or there was nobody, ns */
 	uint64_t nr_processes, refused, unheard, lost_ended, malformed_ended;
-	unsigned floor; /* as the targets know it */
+	unsigned floor; /* as the targets know it, unless the last seconds are kept */
 	int refused_error;
 	uint32_t closed, unwanted; /* classes: that are dropped, and that nobody wants */
 	struct calls_limits limits;
@@ -112,10 +112,16 @@ int calls_poll_fd(const struct calls *calls)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
+/* Returns the lowest level of which targets are to record calls. */
+static unsigned wanted_floor(const struct calls *calls)
+{
+	return calls_kept(calls) ? 0 : calls->floor;
+}
+
 /* At multiples of the interval, so that the recorders of all ranks wake at the same instants. */
 static void set_timer(struct calls *calls)
 {
-	uint64_t interval = calls->floor == NR_LEVELS ? IDLE_ROUND_NS : calls->round_ns;
+	uint64_t interval = wanted_floor(calls) == NR_LEVELS ? IDLE_ROUND_NS : calls->round_ns;
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	struct itimerspec time = {0};
 
@@ -229,6 +235,13 @@ static void tell_processes(struct calls *calls)
 }
 
 /* Tells the targets what is wanted no more. */
+static void tell_floor(struct calls *calls)
+{
+	calls->closed = calls_closed(&calls->put.config, wanted_floor(calls));
+	tell_processes(calls);
+	set_timer(calls);
+}
+
 static void follow_floor(struct calls *calls)
 {
 	unsigned floor = hmb_floor(calls->put.config.hmb, calls->put.config.kind);
@@ -236,9 +249,7 @@ static void follow_floor(struct calls *calls)
 	if (floor == calls->floor)
 		return;
 	calls->floor = floor;
-	calls->closed = calls_closed(&calls->put.config, floor);
-	tell_processes(calls);
-	set_timer(calls);
+	tell_floor(calls);
 }
 
 /*
@@ -247,7 +258,7 @@ static void follow_floor(struct calls *calls)
  */
 static void want_moments(struct calls *calls)
 {
-	unsigned floor = calls->put.config.policy == TRACE_POLICY_TIME ? calls->floor : 0;
+	unsigned floor = calls->put.config.policy == TRACE_POLICY_TIME ? wanted_floor(calls) : 0;
 
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_want_moments(calls->processes[i], floor);
@@ -261,9 +272,9 @@ static void thin(struct calls *calls)
 {
 	const struct calls_config *config = &calls->put.config;
 
-	calls->limits.nothing = calls->floor == NR_LEVELS;
+	calls->limits.nothing = wanted_floor(calls) == NR_LEVELS;
 	calls->limits.share =
-		config->keep || (config->policy == TRACE_POLICY_ALL && !calls->limits.nothing)
+		config->keep || (config->policy == TRACE_POLICY_ALL && calls->floor < NR_LEVELS)
 			? 0
 			: config->most_cost;
 	for (unsigned i = 0; i < calls->nr_alive; i++)
@@ -341,8 +352,8 @@ static void read_all(struct calls *calls)
 		most = fill > most ? fill : most;
 	}
 	adapt_round(calls, most);
+	calls_put_round(&calls->put, ring_ticks(RING_CLOCK_MONOTONIC));
 	calls_clock_read(&calls->clock);
-	calls_put_forget(&calls->put);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
 		                   &calls->put.sink);
@@ -407,6 +418,18 @@ int calls_begin(struct calls *calls, const struct calls_config *config)
 	return calls->instrument == UINT32_MAX ? -ENOMEM : 0;
 }
 
+void calls_keep(struct calls *calls, const struct halves *halves, uint64_t time)
+{
+	calls_put_keep(&calls->put, halves, time);
+	tell_floor(calls);
+	want_moments(calls);
+}
+
+const struct halves *calls_kept(const struct calls *calls)
+{
+	return calls->put.kept.hmb ? &calls->put.kept : NULL;
+}
+
 void calls_executed(struct calls *calls, pid_t pid, uint64_t time)
 {
 	end_earlier(calls, pid, time);
@@ -461,6 +484,8 @@ void calls_progress(struct calls *calls)
 	                         ? instrument->from
 	                         : ring_ticks(RING_CLOCK_MONOTONIC);
 	instrument->lost = nr_lost(calls);
+	calls_put_missing(&calls->put,
+	                  instrument->lost + instrument->untimed + calls->put.iterations.dropped);
 }
 
 int calls_prepare_restart(struct calls *calls)

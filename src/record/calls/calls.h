@@ -29,6 +29,7 @@
 #define CALLS_MAX_PROCESSES 4096 /* processes alive at the same time */
 
 struct calls;
+struct halves;
 
 struct calls_config {
 	struct hmb *hmb;
@@ -63,6 +64,16 @@ char **calls_environment(struct calls *calls, char **environment,
 
 /* Sets where calls are stored from now on. Returns 0 or -errno. */
 int calls_begin(struct calls *calls, const struct calls_config *config);
+
+/*
+ * Keeps all calls of the last seconds from this time on, which is now, whatever the policy: in
+ * these halves, whose kinds are empty and stay the caller's. Targets then record calls that the run
+ * has no use for, too. A half counts calls as taken that could not be recorded: those that were
+ * lost, and at least those that were not timed.
+ */
+void calls_keep(struct calls *calls, const struct halves *halves, uint64_t time);
+/* Returns the halves with them; NULL: calls are not kept. */
+const struct halves *calls_kept(const struct calls *calls);
 
 /* Readable when there is something to do for calls_drain(). */
 int calls_poll_fd(const struct calls *calls);

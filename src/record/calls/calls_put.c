@@ -54,6 +54,60 @@ static inline void note_stored(struct calls_put *put, uint32_t thread, unsigned 
 	put->stored_level = level;
 }
 
+/* --- the last seconds ------------------------------------------------------------------------- */
+
+/* In a half nothing is stripped, and all calls have one level. */
+static void keep(struct calls_put *put, const struct call *call)
+{
+	struct halves *kept = &put->kept;
+	const unsigned before = halves_kind(kept);
+	unsigned kind;
+
+	if (halves_are_used_up(kept))
+		halves_follow(kept, put->looked);
+	kind = halves_kind(kept);
+	if (!hmb_put_call(kept->hmb, kind, 0, call) ||
+	    (call->thread == put->kept_thread && kind == before))
+		return;
+	tables_thread_stored(put->config.tables, call->thread, kind, 0);
+	put->kept_thread = call->thread;
+}
+
+static bool keeps(const struct calls_put *put)
+{
+	return put->kept.hmb != NULL;
+}
+
+void calls_put_keep(struct calls_put *put, const struct halves *halves, uint64_t time)
+{
+	put->kept = *halves;
+	put->sink.begin = NULL;
+	halves_restart(&put->kept, time);
+}
+
+void calls_put_round(struct calls_put *put, uint64_t looked)
+{
+	calls_put_forget(put);
+	if (keeps(put))
+		halves_follow(&put->kept, put->looked);
+	put->looked = looked;
+}
+
+/* They count where they became known, which may be a round late. */
+void calls_put_missing(struct calls_put *put, uint64_t nr)
+{
+	struct hmb_ledger *ledger = tables_ledger(put->config.tables);
+	const uint64_t more = nr > put->missing ? nr - put->missing : 0;
+
+	put->missing = nr;
+	if (!keeps(put) || !more)
+		return;
+	ledger->taken[halves_kind(&put->kept)] += more;
+	ledger->reduced[halves_kind(&put->kept)] += more;
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
 static uint32_t thread_of_sums(void *arg, struct calls_process *process, pid_t tid, uint64_t time)
 {
 	struct calls_put *put = arg;
@@ -76,6 +130,15 @@ static uint64_t frame_of(void *arg, const struct calls_process *process, uint64_
 	return frame;
 }
 
+static void count_reduced(const struct calls_config *config, const struct call *call)
+{
+	struct hmb_ledger *ledger = tables_ledger(config->tables);
+	const bool whole = !(call->flags & CALL_CONTINUED);
+
+	ledger->taken[config->kind] += whole;
+	ledger->reduced[config->kind] += whole;
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
@@ -89,11 +152,8 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 		return;
 	if (call->enter < put->from)
 		call->enter = put->from;
-	if (level < hmb_floor(config->hmb, config->kind)) {
-		struct hmb_ledger *ledger = tables_ledger(config->tables);
-
-		ledger->taken[config->kind] += !(call->flags & CALL_CONTINUED);
-		ledger->reduced[config->kind] += !(call->flags & CALL_CONTINUED);
+	if (level < hmb_floor(config->hmb, config->kind) && !keeps(put)) {
+		count_reduced(config, call);
 		return;
 	}
 	call->thread = is_last_thread(put, process, tid)
@@ -101,6 +161,12 @@ static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32
 	                       : find_thread(put, process, tid, call->enter);
 	if (call->thread == NO_THREAD) {
 		put->unknown_threads++;
+		return;
+	}
+	if (keeps(put))
+		keep(put, call);
+	if (level < hmb_floor(config->hmb, config->kind)) {
+		count_reduced(config, call);
 		return;
 	}
 	if (calls_policy_keeps_halves(config->policy)
@@ -174,6 +240,7 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 	                 .moment_shift = moments ? RING_MOMENT_SHIFT : 0},
 		.config = *config,
 		.stored_thread = NO_THREAD,
+		.kept_thread = NO_THREAD,
 	};
 }
 
@@ -181,12 +248,14 @@ void calls_put_restart(struct calls_put *put, uint64_t time)
 {
 	calls_put_forget(put);
 	calls_iterations_restart(&put->iterations);
-	put->unknown_threads = 0;
-	put->from = time;
+	put->unknown_threads = put->missing = 0;
+	put->from = put->looked = time;
+	if (keeps(put))
+		halves_restart(&put->kept, time);
 }
 
 void calls_put_forget(struct calls_put *put)
 {
 	put->last_process = NULL;
-	put->stored_thread = NO_THREAD;
+	put->stored_thread = put->kept_thread = NO_THREAD;
 }

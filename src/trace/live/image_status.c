@@ -94,12 +94,20 @@ static uint64_t shifted(uint64_t period, uint32_t shift)
 	return shift < 56 ? period << shift : 0;
 }
 
-static void add_half(struct image_history *history, const struct trace_window *half)
+static void add_half(struct image_part *part, const struct trace_window *half)
 {
-	if (!history->wanted || half->from < history->from)
-		history->from = half->from;
-	history->wanted = half->span;
-	history->full |= half->to != 0;
+	if (!part->there || half->from < part->from)
+		part->from = half->from;
+	part->there = true;
+	part->full |= half->to != 0;
+}
+
+static void complete_history(struct image_history *history)
+{
+	const struct image_part *samples = &history->samples, *calls = &history->calls;
+
+	history->from = calls->there && calls->from > samples->from ? calls->from : samples->from;
+	history->full = samples->full && (calls->full || !calls->there);
 }
 
 /* Adds a window that is in use, of an event, or a half of the history. */
@@ -115,12 +123,17 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 	if (err || !window.number || window.kind >= HMB_MAX_KINDS ||
 	    window.event >= view->header.nr[TRACE_EVENTS])
 		return err;
-	if (window.flags & TRACE_WINDOW_HISTORY) {
-		add_half(&status->history, &window);
-		return 0;
-	}
 	err = read_part(fd, &event, sizeof(event),
 	                sections[TRACE_EVENTS] + window.event * sizeof(event));
+	if (err)
+		return err;
+	if (window.flags & TRACE_WINDOW_HISTORY) {
+		status->history.wanted = window.span;
+		add_half(event.unit == TRACE_CALLS ? &status->history.calls
+		                                   : &status->history.samples,
+		         &window);
+		return 0;
+	}
 	window.floor = view->ledger.floor[window.kind];
 	to = window.flags & TRACE_WINDOW_LEASED ? &status->lease
 	                                        : &status->windows[status->nr_windows++];
@@ -132,7 +145,7 @@ static int read_window(const struct view *view, int fd, uint32_t index, struct i
 		.period = shifted(event.base_period, trace_window_shift(&window)),
 		.taken = view->ledger.taken[window.kind],
 	};
-	return err;
+	return 0;
 }
 
 static int read_status(int fd, struct image_status *status)
@@ -154,6 +167,7 @@ static int read_status(int fd, struct image_status *status)
 		err = read_event(&view, fd, k, !off[k], status);
 	for (uint32_t i = 0; !err && i < view.header.nr[TRACE_WINDOWS]; i++)
 		err = read_window(&view, fd, i, status);
+	complete_history(&status->history);
 	return err;
 }
 

@@ -21,8 +21,14 @@ struct image_window {
 /* All zero: there is none. */
 struct image_history {
 	uint64_t wanted; /* ns */
-	uint64_t from;   /* ns: start of the older half, or of the only one */
-	bool full;       /* it holds as much as it may: one half has ended */
+	/* Its samples, and its calls: */
+	struct image_part {
+		bool there;
+		uint64_t from; /* ns: start of the older half, or of the only one */
+		bool full;     /* it holds as much as it may: one half has ended */
+	} samples, calls;
+	uint64_t from; /* from when on it has all that it is to have, ns */
+	bool full;     /* all of it is */
 };
 
 struct image_status {

@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #define IMAGE_MAGIC   "ADAPIMG" /* with its NUL */
-#define IMAGE_VERSION 6
+#define IMAGE_VERSION 7
 #define PAGE          ((size_t)4096)
 #define PIECE         ((size_t)64 << 10) /* tables grow by this much */
 #define ARENA_START   ((size_t)1 << 20)  /* enough bins to work with */

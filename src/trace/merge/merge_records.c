@@ -249,14 +249,21 @@ struct parts {
 	uint32_t room;
 };
 
+/* A kind of calls, and the time that those end at which come into it at the earliest. */
+struct call_part_of {
+	unsigned kind;
+	uint64_t from;
+};
+
 static int put_call(struct merge *merge, struct merge_input *input, const struct trace_call *from,
-                    struct parts *parts)
+                    struct parts *parts, const struct call_part_of *to)
 {
 	struct call call = from->call;
 
 	if (call.thread >= input->nr_threads || input->threads[call.thread] == MERGE_NONE ||
 	    call.region >= input->nr_regions || input->regions[call.region] == MERGE_NONE) {
-		merge->lost_calls++;
+		merge->lost_calls += to->kind == merge->calls;
+		merge->taken[to->kind]++;
 		return 0;
 	}
 	if (ARRAY_RESERVE(parts->parts, parts->room, call.nr_parts))
@@ -274,30 +281,33 @@ static int put_call(struct merge *merge, struct merge_input *input, const struct
 	call.site = call.site < input->nr_sites ? input->sites[call.site] : 0;
 	call.enter = merge_time(merge, input, call.enter);
 	call.leave = merge_time(merge, input, call.leave);
-	hmb_put_call(merge->hmb, merge->calls, from->level, &call);
+	if (call.leave >= to->from)
+		hmb_put_call(merge->hmb, to->kind, from->level, &call);
 	return 0;
+}
+
+int merge_put_calls(struct merge *merge, struct merge_input *input, unsigned kind, uint64_t from)
+{
+	const struct call_part_of to = {kind, from};
+	struct call_walk *walk = call_walk_new(input->trace);
+	struct parts parts = {0};
+	struct trace_call call;
+	int got = 0, err = walk ? 0 : -errno;
+
+	while (!err && (got = call_walk_next(walk, &call)) == 1)
+		err = put_call(merge, input, &call, &parts, &to);
+	call_walk_free(walk);
+	free(parts.parts);
+	return err ? err : got;
 }
 
 /* Merges one trace after the other: readers rely on the order of each thread's calls only. */
 static int put_calls(struct merge *merge)
 {
-	struct parts parts = {0};
-	struct trace_call call;
 	int err = 0;
 
-	for (uint32_t i = 0; i < merge->nr && !err && merge->calls != MERGE_NONE; i++) {
-		struct call_walk *walk = call_walk_new(merge->inputs[i].trace);
-		int got = 0;
-
-		if (!walk)
-			err = -errno;
-		while (!err && (got = call_walk_next(walk, &call)) == 1)
-			err = put_call(merge, &merge->inputs[i], &call, &parts);
-		if (!err && got < 0)
-			err = got;
-		call_walk_free(walk);
-	}
-	free(parts.parts);
+	for (uint32_t i = 0; i < merge->nr && !err && merge->calls != MERGE_NONE; i++)
+		err = merge_put_calls(merge, &merge->inputs[i], merge->calls, 0);
 	return err;
 }
 

@@ -41,7 +41,7 @@ struct merge {
 	struct hmb *hmb;
 	uint64_t *path;                /* of a sample */
 	uint64_t lost_calls;           /* whose region or thread found no room in the tables */
-	uint64_t taken[HMB_MAX_KINDS]; /* of kinds of windows */
+	uint64_t taken[HMB_MAX_KINDS]; /* of kinds of windows; of calls those that are missing */
 };
 
 /* Stores the reason and returns err. */
@@ -66,6 +66,9 @@ uint32_t merge_process(const struct merge_input *input, uint32_t process);
 int merge_open(struct merge *merge);
 /* Closes the levels that are closed in the end, and puts in all that is left. */
 int merge_put_records(struct merge *merge);
+/* Used by it: puts the calls that an input has into this kind, but those that ended before a time.
+ */
+int merge_put_calls(struct merge *merge, struct merge_input *input, unsigned kind, uint64_t from);
 /* Used by it: puts the samples of the run, or of a part, in the order of time. */
 int merge_put_samples(struct merge *merge, const struct merge_part *part);
 /* Used by it: puts the windows of all inputs, each as its own, and their histories as one. */

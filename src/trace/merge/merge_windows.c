@@ -10,6 +10,7 @@
 
 #define SHARE_OF_WINDOWS 10 /* percent of the buffer, as the recorders give them */
 #define SHARE_OF_HISTORY 60
+#define SHARE_OF_CALLS   60 /* of the history */
 
 /* A window of an input. */
 struct found {
@@ -143,10 +144,10 @@ static int put_window(struct merge *merge, const struct inputs *inputs, const st
 	return err ? err : trace_choose_window(input->trace, 0);
 }
 
-/* The last ones are left out if there is no room for all: one kind is for the history. */
+/* The last ones are left out if there is no room for all: two kinds are for the history. */
 static int put_windows(struct merge *merge, const struct inputs *inputs)
 {
-	const uint32_t used = merge->nr_events + 1,
+	const uint32_t used = merge->nr_events + 2,
 		       room = used < HMB_MAX_KINDS ? HMB_MAX_KINDS - used : 0;
 	struct found *all = calloc(count_windows(merge) + 1UL, sizeof(*all));
 	uint32_t nr;
@@ -235,6 +236,75 @@ static int put_history(struct merge *merge, const struct inputs *inputs)
 	return err;
 }
 
+/* --- its calls -------------------------------------------------------------------------------- */
+
+static uint32_t join_calls(const struct merge *merge, struct trace_window *calls)
+{
+	struct trace_window own;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < merge->nr; i++) {
+		const struct merge_input *input = &merge->inputs[i];
+
+		if (!trace_find_call_history(input->trace, &own))
+			continue;
+		own.from = merge_time(merge, input, own.from);
+		own.to = merge_time(merge, input, trace_window_end(input->trace, &own));
+		if (nr++)
+			join(calls, &own);
+		else
+			*calls = own;
+	}
+	return nr;
+}
+
+/* Calls that are missing count as taken, too. */
+static int put_calls_of(struct merge *merge, uint32_t i, const struct trace_window *calls)
+{
+	struct merge_input *input = &merge->inputs[i];
+	struct trace_window own;
+	int err;
+
+	if (!trace_find_call_history(input->trace, &own))
+		return 0;
+	merge->taken[calls->kind] += own.taken - own.stored;
+	err = trace_choose_history(input->trace);
+	if (!err)
+		err = merge_put_calls(merge, input, calls->kind, calls->from);
+	return err ? err : trace_choose_window(input->trace, 0);
+}
+
+static int put_call_history(struct merge *merge)
+{
+	const struct hmb_kind_config config = {
+		.content = HMB_CALLS,
+		.time_shift =
+			merge->calls == MERGE_NONE ? 0 : merge->events[merge->calls].time_shift,
+		.share = hmb_limit(merge->hmb) / 100 * SHARE_OF_CALLS,
+		.by_level = true,
+	};
+	struct trace_window calls = {0};
+	int kind, err = 0;
+
+	if (merge->calls == MERGE_NONE || !join_calls(merge, &calls))
+		return 0;
+	kind = hmb_add_last_kind(merge->hmb, &config);
+	if (kind == -ENOSPC)
+		merge->result->lost_windows++;
+	if (kind < 0)
+		return kind == -ENOSPC ? 0 : kind;
+	calls.number = 1;
+	calls.kind = (uint32_t)kind;
+	calls.event = merge->calls;
+	calls.process = 0;
+	if (!tables_set_window(merge->tables, &calls))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < merge->nr && !err; i++)
+		err = put_calls_of(merge, i, &calls);
+	merge->taken[kind] += hmb_stored(merge->hmb, calls.kind);
+	return err;
+}
+
 int merge_put_windows(struct merge *merge)
 {
 	struct inputs inputs;
@@ -244,6 +314,8 @@ int merge_put_windows(struct merge *merge)
 		err = put_windows(merge, &inputs);
 	if (!err)
 		err = put_history(merge, &inputs);
+	if (!err)
+		err = put_call_history(merge);
 	inputs_fini(&inputs);
 	return err;
 }

@@ -39,7 +39,7 @@ static struct model begin(struct world *w, uint64_t seed, size_t budget)
 	s->start = m.now = m.from[1] = 1000;
 	hmb_set_limit(s->hmb, budget, 0);
 	assert_int_equal(history_begin(s), 0);
-	assert_int_equal(s->history.shift, SHIFT);
+	assert_int_equal(s->history.halves.shift, SHIFT);
 	return m;
 }
 
@@ -54,10 +54,10 @@ static void change_turn(struct model *m)
 {
 	const struct session *s = &m->w->session;
 
-	if (m->all[m->nr - 1].level < s->history.shift)
+	if (m->all[m->nr - 1].level < s->history.halves.shift)
 		return;
 	/* How much memory a half has used is not known to the model. */
-	if (m->now - m->from[1] < SPAN + LATE + m->skipped && s->history.from != m->now)
+	if (m->now - m->from[1] < SPAN + LATE + m->skipped && s->history.halves.from != m->now)
 		return;
 	m->from[0] = m->from[1];
 	m->from[1] = m->now;
@@ -128,7 +128,7 @@ static void check(const struct model *m)
 	assert_int_equal(trace_history_is_full(trace), m->from[0] != 0);
 	assert_int_equal(trace_choose_history(trace), 0);
 	check_samples(m, trace, history.from, larger(history.shift, history.floor));
-	assert_int_equal(larger(history.shift, history.floor), s->history.shift);
+	assert_int_equal(larger(history.shift, history.floor), s->history.halves.shift);
 	trace_close(trace);
 }
 
@@ -140,7 +140,7 @@ static void disturb(struct model *m)
 
 	if (!rnd(m, 800) && hmb_floor(s->hmb, 0) < 8)
 		hmb_close_lowest(s->hmb, 0, m->now, HMB_CAUSE_MEMORY);
-	if (!rnd(m, 3000) && s->history.shift < SHIFT + 2)
+	if (!rnd(m, 3000) && s->history.halves.shift < SHIFT + 2)
 		history_slow_down(s);
 	if (!rnd(m, 500)) {
 		gap = rnd(m, 20 * STEP);
@@ -151,7 +151,7 @@ static void disturb(struct model *m)
 	if (rnd(m, 10000))
 		return;
 	assert_int_equal(session_reset(s), 0);
-	s->start = s->history.from = m->now;
+	s->start = s->history.halves.from = m->now;
 	m->nr = 0;
 	m->from[0] = m->skipped = 0;
 	m->from[1] = m->now;
@@ -182,7 +182,7 @@ static void a_small_history_is_shorter(void **state)
 	struct world *w = *state;
 
 	compare(w, 8, hmb_least_limit(w->session.hmb));
-	assert_true(w->session.history.fits && w->session.history.fits < SPAN);
+	assert_true(w->session.history.halves.fits && w->session.history.halves.fits < SPAN);
 }
 
 /* While the run has one sample of 64, the history has one of four. */
@@ -219,7 +219,7 @@ static void a_half_that_is_cleared_meanwhile_is_not_told(void **state)
 	while (!m.from[0])
 		take_one(&m);
 	take_one(&m);
-	hmb_clear(s->hmb, s->history.kinds[!s->history.current]);
+	hmb_clear(s->hmb, s->history.halves.kinds[!s->history.halves.current]);
 	trace = written(w);
 	assert_true(trace_find_history(trace, &history));
 	assert_int_equal(history.from, m.from[1]);

@@ -954,11 +954,11 @@ static void other_files_are_named(void **state)
 	header->version = TRACE_VERSION + 1;
 	scratch_open(&scratch, &bytes);
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "newer adaptrace (format 11, this one knows up to 10)"));
+	assert_non_null(strstr(why, "newer adaptrace (format 12, this one knows up to 11)"));
 	header->version = 1;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
 	assert_null(trace_open(scratch.path, why));
-	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 10)"));
+	assert_non_null(strstr(why, "older adaptrace (format 1, this one reads 11)"));
 	header->version = TRACE_VERSION;
 	header->size--;
 	scratch_put(&scratch, 0, bytes.at, sizeof(*header));
