@@ -46,5 +46,5 @@ END
 
 even 20000 -m 64K
 even 20000 -m 64K --inherit
-even 80000 -m 64K
+even 40000 -m 64K
 pass
