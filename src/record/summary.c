@@ -358,7 +358,27 @@ uint64_t summary_idle(const struct session *s)
 	return s->idle_start ? idle_time(sampled_cpus(s)) : 0;
 }
 
-static void note_state(const struct session *s)
+/* Snapshots and killed recordings have these as they were at the last reading. Returns all that was
+ * lost. */
+static uint64_t total_streams(struct session *s)
+{
+	unsigned nr_cpus = sampler_nr_cpus(s->sampler);
+	struct trace_stream *stream;
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
+		const int e = session_event_of(s, stream->event);
+
+		if (e < 0)
+			continue;
+		stream->lost = sampler_lost(s->sampler, (unsigned)e, i % nr_cpus);
+		stream->throttled = s->cpu_events[(unsigned)e * nr_cpus + i % nr_cpus].throttled;
+		lost += stream->lost;
+	}
+	return lost;
+}
+
+static void note_state(struct session *s)
 {
 	struct recording_state *state = tables_state(s->tables);
 	uint64_t stored = 0;
@@ -368,7 +388,7 @@ static void note_state(const struct session *s)
 			stored += hmb_stored(s->hmb, s->events[e].kind);
 	state->stored = stored;
 	if (s->ticks % TICKS_OF_LOST == 0 || s->over)
-		state->lost = sampler_all_lost(s->sampler);
+		state->lost = total_streams(s);
 }
 
 void summary_progress(struct session *s)
@@ -404,21 +424,6 @@ void summary_progress(struct session *s)
 	in_step_note(s);
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
-}
-
-static void total_streams(struct session *s)
-{
-	unsigned nr_cpus = sampler_nr_cpus(s->sampler);
-	struct trace_stream *stream;
-
-	for (uint32_t i = 0; (stream = tables_stream(s->tables, i)); i++) {
-		const int e = session_event_of(s, stream->event);
-
-		if (e < 0)
-			continue;
-		stream->lost = sampler_lost(s->sampler, (unsigned)e, i % nr_cpus);
-		stream->throttled = s->cpu_events[(unsigned)e * nr_cpus + i % nr_cpus].throttled;
-	}
 }
 
 /* Returns the recorder's CPU time while an event was off, ns. */

@@ -18,7 +18,16 @@ stop_it() { # ARGUMENTS-OF-RECORD...
 	await sh -c 'grep -q burn /proc/$(head -1 said)/comm'
 	sleep 0.2
 	kill -CONT $recorder
+	# What was lost so far is in a snapshot as well.
+	await sh -c "'$ADAPTRACE' ctl $recorder status | grep -q ' [1-9][0-9]* lost'"
+	rm -f part.atr
+	"$ADAPTRACE" ctl $recorder snapshot part.atr 2>/dev/null || fail "snapshot"
 	wait $recorder || fail "record ended with $?"
+	check <<'END'
+import recording
+
+assert recording.info("part.atr")["samples"]["lost"] > 0
+END
 	measure <<'END'
 import recording
 
