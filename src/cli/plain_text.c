@@ -48,7 +48,7 @@ static const struct sign {
 	bool takes_space; /* one that follows it may be left out */
 } signs[] = {
 	{"±", "+-", true}, {"…", "~"}, {"µ", "u"},  {"→", "->"}, {"├", "|"}, {"│", "|"}, {"└", "`"},
-	{"─", "-"},        {"×", "x"}, {"≥", ">="}, {"≤", "<="}, {"·", "*"}, {"▸", ">"}, {"▾", "v"},
+	{"─", "-"},        {"×", "x"}, {"≥", ">="}, {"≤", "<="}, {"·", "*"}, {"▸", ">"}, {"▾", "*"},
 };
 
 static const struct sign *find_sign(const char *text, size_t size)

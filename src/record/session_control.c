@@ -173,18 +173,18 @@ static uint32_t argument_of(struct session *s, const struct control_request *req
 	if (request->command == CONTROL_OVERHEAD)
 		snprintf(text, sizeof(text), "%g %%", request->percent);
 	if (request->command == CONTROL_DETAIL && request->hz > 0)
-		snprintf(text, sizeof(text), "%g s at %g Hz", request->seconds, request->hz);
+		snprintf(text, sizeof(text), "%.10g s at %.10g Hz", request->seconds, request->hz);
 	else if (request->command == CONTROL_DETAIL)
-		snprintf(text, sizeof(text), "%g s", request->seconds);
+		snprintf(text, sizeof(text), "%.10g s", request->seconds);
 	if (request->command == CONTROL_MEMORY)
 		snprintf(text, sizeof(text), "%.0f bytes", request->bytes);
 	if (request->command == CONTROL_EVENT)
 		snprintf(text, sizeof(text), "%s %s", control_change_name(request->change),
 		         request->text);
 	if (request->recording && request->seconds > 0)
-		snprintf(text, sizeof(text), "the recording alone, for %g s", request->seconds);
+		snprintf(text, sizeof(text), "the recording alone, for %.10g s", request->seconds);
 	else if (is_pause(request->command) && request->seconds > 0)
-		snprintf(text, sizeof(text), "for %g s", request->seconds);
+		snprintf(text, sizeof(text), "for %.10g s", request->seconds);
 	else if (request->recording && !*request->text)
 		snprintf(text, sizeof(text), "the recording alone");
 	if (*text)

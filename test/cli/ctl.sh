@@ -31,6 +31,8 @@ target=$(target_of $recorder)
 [ "$(state adaptrace.atr)$(state $recorder)$(state $target)$(state)" = recordingrecordingrecordingrecording ] ||
 	fail "$(state adaptrace.atr)"
 ctl adaptrace.atr mark "phase 2"
+"$ADAPTRACE" ctl adaptrace.atr mark "$(printf 'a\033[31m')" 2>errors
+[ $? = 2 ] && one_complaint errors "without control characters" || fail "$(cat errors)"
 ctl snapshot 2>errors
 ctl $recorder snapshot phase.atr 2>errors
 for snapshot in snapshot.atr phase.atr; do

@@ -23,7 +23,7 @@ wrong 1 "no recorder of yours" watch x.atr --on 'cpu > 1: mark'
 status=$?
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 [ $status = 7 ] || fail "record ended with $status: $(cat errors)"
-grep -q 'condition met (0\.[0-9]*): share(s?x)' errors || fail "nothing is said: $(cat errors)"
+grep -q 'condition met ([0-9]*\.[0-9] %): share(s?x)' errors || fail "nothing is said: $(cat errors)"
 [ -s on-1.atr ] || fail "no snapshot: $(cat errors)"
 check <<'END'
 import os, recording
@@ -44,7 +44,7 @@ assert "ADAPTRACE_FILE=" + os.path.realpath("on-1.atr") in environment, environm
 status = dict(line.split(":\t") for line in open("status") if ":\t" in line)
 assert status["NoNewPrivs"] == "1\n" and int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0, status
 END
-"$ADAPTRACE" info on.atr | grep -q 'share(s?x) .* (0\.[0-9]*) → .*on-1.atr' || fail "info: $("$ADAPTRACE" info on.atr)"
+"$ADAPTRACE" info on.atr | grep -q 'share(s?x) .* ([0-9]*\.[0-9] %) → .*on-1.atr' || fail "info: $("$ADAPTRACE" info on.atr)"
 "$ADAPTRACE" report on.atr | grep -q 'a condition was met 2 times' || fail "report: $("$ADAPTRACE" report on.atr | head -3)"
 "$ADAPTRACE" convert -q --chrome -f -o on.json on.atr && grep -q '"share(s?x) ' on.json || fail "no marker"
 "$ADAPTRACE" merge -o merged.atr on.atr 2>errors && "$ADAPTRACE" info --json merged.atr | grep -q '"share(s?x) > 30%' ||

@@ -164,7 +164,7 @@ static void put_lease(const struct image_status *status)
 
 static void put_status(const struct image_status *status, const struct whom *recorder)
 {
-	char used[TEXT_SIZE], budget[TEXT_SIZE];
+	char used[TEXT_SIZE], budget[TEXT_SIZE], period[TEXT_SIZE];
 
 	text_bytes(used, status->used);
 	text_bytes(budget, status->budget);
@@ -181,9 +181,9 @@ static void put_status(const struct image_status *status, const struct whom *rec
 	put_history(status);
 	for (unsigned e = 0; e < status->nr_events; e++) {
 		text_put(stdout, status->events[e].name, 0);
-		printf(": one every %llu%s, floor %u%s\n",
-		       (unsigned long long)status->events[e].period,
-		       status->events[e].unit == TRACE_NS ? " ns" : "", status->events[e].floor,
+		text_period(period, status->events[e].period,
+		            (enum trace_unit)status->events[e].unit);
+		printf(": one every %s, floor %u%s\n", period, status->events[e].floor,
 		       status->events[e].sampled ? "" : ", not sampled now");
 	}
 }
@@ -238,6 +238,19 @@ static int ask(const struct whom *recorder, const struct control_request *reques
 	return !err && answer.ok ? 0 : 1;
 }
 
+static bool is_plain(const char *text)
+{
+	uint32_t character;
+	unsigned size;
+
+	for (; *text; text += size) {
+		size = text_decode(text, &character);
+		if (!size || character < ' ' || character == 127)
+			return false;
+	}
+	return true;
+}
+
 static int mark(const struct ctl *ctl, const struct whom *recorder)
 {
 	struct control_request request = {.command = CONTROL_MARK};
@@ -246,6 +259,8 @@ static int mark(const struct ctl *ctl, const struct whom *recorder)
 		say("the text of a mark has at most %d bytes", CONTROL_TEXT_MAX);
 		return 2;
 	}
+	if (!is_plain(ctl->argument))
+		say_usage("the text of a mark is UTF-8 without control characters");
 	memcpy(request.text, ctl->argument, strlen(ctl->argument) + 1);
 	return ask(recorder, &request);
 }
@@ -544,8 +559,9 @@ static const char doc[] =
 	"  snapshot [FILE]    writes a trace of what there is so far (snapshot.atr)\n"
 	"  detail TIME [HZ]   samples as often as at the start, or at HZ, for this time\n"
 	"  overhead PERCENT   limits the overhead from now on, as record --max-overhead\n"
-	"  memory SIZE        limits the buffer to so much, at most what record -m gave it\n"
-	"  event only NAMES   samples these events from now on, and no others; also: add, drop\n"
+	"  memory SIZE        limits the buffer to so much, at most record -m\n"
+	"  event only NAMES   samples these events from now on, and no others\n"
+	"  event add NAMES    samples these events as well; drop: these no longer\n"
 	"  calls WHICH        records MPI calls: on, off, mpi, regions, or only a class";
 
 int cmd_ctl(int argc, char **argv)

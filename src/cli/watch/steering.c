@@ -4,6 +4,7 @@
 #include "cli/image_trace.h"
 #include "cli/say.h"
 #include "cli/watch/privileges.h"
+#include "output/text/text.h"
 #include "trace/live/shm_image.h"
 
 #include <errno.h>
@@ -223,7 +224,7 @@ static void act(struct steering *steering, const struct condition *condition,
 /* A snapshot has the entry already, which therefore comes first. */
 void steering_fire(struct steering *steering, const struct condition *condition, double value)
 {
-	char file[PATH_MAX] = "";
+	char file[PATH_MAX] = "", shown[TEXT_SIZE];
 
 	if (condition_has_action(condition, ACTION_SNAPSHOT) &&
 	    !snapshot_name_beside(steering->trace_path, &steering->nr_snapshots, file)) {
@@ -231,7 +232,8 @@ void steering_fire(struct steering *steering, const struct condition *condition,
 		    steering->trace_path);
 		*file = '\0';
 	}
-	say("condition met (%.4g): %s", value, condition->text);
+	text_condition_value(shown, condition->text, value);
+	say("condition met (%s): %s", shown, condition->text);
 	note(steering, condition, value, file);
 	for (unsigned i = 0; i < condition->nr_actions; i++)
 		act(steering, condition, &condition->actions[i], value, file);

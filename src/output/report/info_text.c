@@ -131,9 +131,13 @@ static void put_actions(FILE *to, const struct trace *trace)
 static void put_condition(FILE *to, const struct trace *trace,
                           const struct trace_condition *condition)
 {
+	const char *text = trace_string(trace, condition->text);
+	char value[TEXT_SIZE];
+
 	put_steering_time(to, trace, condition->time);
-	text_put(to, trace_string(trace, condition->text), 0);
-	fprintf(to, " (%.4g)", condition->value);
+	text_put(to, text, 0);
+	text_condition_value(value, text, condition->value);
+	fprintf(to, " (%s)", value);
 	if (condition->file) {
 		fputs(" → ", to);
 		text_put(to, trace_string(trace, condition->file), 0);

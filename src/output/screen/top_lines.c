@@ -9,7 +9,10 @@
 
 #define WIDE        110 /* columns from which on module and last minute are shown */
 #define NR_BARS     20  /* of the last minute above the rows; wide terminals have twice as many */
+#define LEAST_BARS  10  /* where there is less room there are none */
 #define MODULE_LEFT 24U /* columns of a wide terminal that modules take */
+
+#define MINUTE_TITLE "  last minute"
 
 static void put_bar(FILE *to, const struct top_model *model, double height)
 {
@@ -132,19 +135,32 @@ void top_line_run(FILE *to, const struct top_model *model, unsigned columns)
 	free(state);
 }
 
+/* Returns the bars that so many columns have room for. */
+static unsigned nr_bars(unsigned columns, unsigned room)
+{
+	unsigned nr = columns >= WIDE ? 2 * NR_BARS : NR_BARS;
+
+	while (nr > room && nr > LEAST_BARS)
+		nr -= 5;
+	return nr > room ? 0 : nr;
+}
+
 static void put_minute(FILE *to, const struct top_model *model, unsigned nr)
 {
 	double parts[2 * NR_BARS], most = 0;
 
+	if (!nr)
+		return;
+	fputs("   ", to);
 	top_model_minute(model, parts, nr);
 	for (unsigned i = 0; i < nr; i++)
 		most = parts[i] > most ? parts[i] : most;
 	for (unsigned i = 0; i < nr; i++)
 		put_bar(to, model, most > 0 ? parts[i] / most : 0);
-	fputs("  last minute", to);
+	fputs(MINUTE_TITLE, to);
 }
 
-void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
+static void put_load(FILE *to, const struct top_model *model)
 {
 	const struct trace *trace = trace_of(model);
 	const struct trace_event *event = trace_event(trace, model->event);
@@ -161,9 +177,25 @@ void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
 	}
 	if (model->mpi >= 0)
 		fprintf(to, "MPI %.1f %% · ", 100 * model->mpi);
-	fprintf(to, "%llu sample%s   ", (unsigned long long)model->samples, plural(model->samples));
-	if (columns >= 78)
-		put_minute(to, model, columns >= WIDE ? 2 * NR_BARS : NR_BARS);
+	fprintf(to, "%llu sample%s", (unsigned long long)model->samples, plural(model->samples));
+}
+
+void top_line_load(FILE *to, const struct top_model *model, unsigned columns)
+{
+	char *load = NULL;
+	unsigned used;
+	size_t size;
+	FILE *memory = open_memstream(&load, &size);
+
+	if (!memory)
+		return;
+	put_load(memory, model);
+	if (!fclose(memory) && load) {
+		fputs(load, to);
+		used = text_put(NULL, load, 0) + 3 + (unsigned)strlen(MINUTE_TITLE);
+		put_minute(to, model, nr_bars(columns, columns > used ? columns - used : 0));
+	}
+	free(load);
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

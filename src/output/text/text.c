@@ -295,6 +295,29 @@ void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit)
 		snprintf(text, TEXT_SIZE, "1 in %llu", (unsigned long long)period);
 }
 
+static bool is_metric(const char *condition, const char *metric)
+{
+	condition += strspn(condition, " \t");
+	return !strncmp(condition, metric, strlen(metric)) &&
+	       !text_is_word(condition[strlen(metric)]);
+}
+
+void text_condition_value(char text[TEXT_SIZE], const char *condition, double value)
+{
+	if (!isfinite(value))
+		snprintf(text, TEXT_SIZE, "%g", value);
+	else if (is_metric(condition, "share") || is_metric(condition, "mpi"))
+		snprintf(text, TEXT_SIZE, "%.1f %%", 100 * value);
+	else if (is_metric(condition, "rss") && value >= 0 && value < 1e18)
+		text_bytes(text, (uint64_t)value);
+	else if (is_metric(condition, "time"))
+		text_quantity(text, value * 1e9, TRACE_NS);
+	else if (is_metric(condition, "rate"))
+		snprintf(text, TEXT_SIZE, "%.4g/s", value);
+	else
+		snprintf(text, TEXT_SIZE, "%.4g", value);
+}
+
 const char *text_file_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

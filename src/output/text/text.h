@@ -49,6 +49,9 @@ void text_period(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 /* Writes "644 Hz" or "0.00372 Hz" for a period in ns, and "1 in 1009" for other units. */
 void text_rate(char text[TEXT_SIZE], uint64_t period, enum trace_unit unit);
 
+/* Writes the value of a condition's metric, the first word of its text: "31.2 %", "61.2 MiB". */
+void text_condition_value(char text[TEXT_SIZE], const char *condition, double value);
+
 /* Returns a bar of so many eighths of a line's height; 8 for more. */
 const char *text_bar(unsigned eighths);
 

@@ -174,6 +174,13 @@ static bool has_version(struct json_object *object)
 	       json_object_get_int(version) == PACKET_VERSION;
 }
 
+static const char *refusal(const char *key)
+{
+	return !strcmp(key, "text") || !strcmp(key, "file")
+	               ? "a text is too long, or has control characters"
+	               : "a member of the request is unknown or out of range";
+}
+
 static const char *read_members(struct json_object *object, struct control_request *request)
 {
 	const struct command *command = &commands[request->command];
@@ -185,7 +192,7 @@ static const char *read_members(struct json_object *object, struct control_reque
 			continue;
 		member = take_member(key, value, request);
 		if (!(member & command->members))
-			return "a member of the request is unknown or out of range";
+			return refusal(key);
 		members |= member;
 	}
 	return command->required & ~members ? "a member of the request is missing" : NULL;

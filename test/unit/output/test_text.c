@@ -185,6 +185,27 @@ static void quantities_have_units(void **state)
 	assert_string_equal(text, "0.00373 Hz");
 }
 
+static void expect_condition(const char *condition, double value, const char *expected)
+{
+	char text[TEXT_SIZE];
+
+	text_condition_value(text, condition, value);
+	assert_string_equal(text, expected);
+}
+
+static void values_of_conditions_have_their_unit(void **state)
+{
+	(void)state;
+	expect_condition("share(f) > 20%: mark", 0.3125, "31.2 %");
+	expect_condition(" rss > 90% of limit: mark", 64175473, "61.2 MiB");
+	expect_condition("rss_like > 1: mark", 64175473, "6.418e+07");
+	expect_condition("time(step) > 2*median: mark", 0.0025, "2.500 ms");
+	expect_condition("rate(page-faults) > 10k: mark", 12345, "1.234e+04/s");
+	expect_condition("cpu < 1: mark", 0.75, "0.75");
+	expect_condition("rss > 1: mark", NAN, "nan");
+	expect_condition("rss > 1: mark", -1, "-1");
+}
+
 static void expect_cell(double value, enum trace_unit unit, const char *expected)
 {
 	char text[TEXT_SIZE];
@@ -327,6 +348,7 @@ int main(void)
 		cmocka_unit_test(commands_are_cut_where_there_is_more),
 		cmocka_unit_test(long_commands_are_cut),
 		cmocka_unit_test(quantities_have_units),
+		cmocka_unit_test(values_of_conditions_have_their_unit),
 		cmocka_unit_test(cells_are_narrow),
 		cmocka_unit_test(only_nothing_is_0_and_only_all_100_percent),
 		cmocka_unit_test(json_is_valid_whatever_it_holds),

@@ -5,6 +5,7 @@
 
 #include "output/screen/top_lines.h"
 #include "output/screen/top_model.h"
+#include "output/text/text.h"
 
 enum { PERIOD = 97081, LIBRARY = 1, PROGRAM = 2 };
 #define MS ((uint64_t)1000000)
@@ -212,6 +213,38 @@ static void bars_have_what_their_time_has(void **state)
 	look_away(&at);
 }
 
+/* Returns the columns of the second line. */
+static unsigned load_width(const struct looked_at *at, unsigned columns)
+{
+	char *line;
+	size_t size;
+	unsigned width;
+	FILE *to = open_memstream(&line, &size);
+
+	top_line_load(to, &at->model, columns);
+	fclose(to);
+	width = text_put(NULL, line, 0);
+	free(line);
+	return width;
+}
+
+static void the_curve_has_as_many_bars_as_fit(void **state)
+{
+	struct looked_at at;
+
+	(void)state;
+	look(&at);
+	run(&at, 2000, LIBRARY);
+	assert_int_equal(top_model_tick(&at.model), 0);
+	at.model.resident = 1000ULL << 20;
+	at.model.mpi = 0.5;
+	for (unsigned columns = 70; columns < 200; columns++)
+		assert_in_range(load_width(&at, columns), 30, columns);
+	assert_true(load_width(&at, 95) > load_width(&at, 70));
+	assert_true(load_width(&at, 130) > load_width(&at, 70) + 40);
+	look_away(&at);
+}
+
 /* A look at the recorder alone takes no samples. */
 static void the_state_is_no_tick(void **state)
 {
@@ -240,6 +273,7 @@ int main(void)
 		cmocka_unit_test(nothing_has_no_shares),
 		cmocka_unit_test(a_pause_is_in_no_interval),
 		cmocka_unit_test(bars_have_what_their_time_has),
+		cmocka_unit_test(the_curve_has_as_many_bars_as_fit),
 		cmocka_unit_test(the_state_is_no_tick),
 	};
 
