@@ -30,6 +30,8 @@
 #include "perf/machine/cgroup.h"
 
 #define NO_KIND UINT_MAX
+/* Descriptors that stay free, for the trace, files of programs and clients of the socket. */
+#define SESSION_SPARE_FILES 10
 
 /* An event of the sampler, which has the same number there. */
 struct session_event {
@@ -311,6 +313,11 @@ bool session_attached_ended(struct session *session);
 
 /* Takes in what rings hold: of all records, or of those that nothing earlier can follow. */
 void session_drain(struct session *session, bool all);
+/*
+ * Takes in all that was written before this call, also calls. It waits for a millisecond: records
+ * must be so old to be in order.
+ */
+void session_catch_up(struct session *session);
 /* A sample arrived: its level, its stack, its place in the buffer. */
 void session_sample(struct session *session, const struct record *record,
                     const struct sampler_origin *origin);

@@ -31,15 +31,26 @@ static struct refusal note(struct session *s, const struct control_request *requ
 	return NOT_REFUSED;
 }
 
+/* Whoever looks at the image once the answer is there finds all that came before the pause. */
+static void show_all(struct session *s)
+{
+	session_catch_up(s);
+	summary_progress(s);
+}
+
 static struct refusal pause_(struct session *s, const struct control_request *request,
                              const struct ucred *peer)
 {
 	const double seconds =
 		request->seconds > 0 || request->recording ? request->seconds : TARGET_SECONDS;
+	const struct refusal refusal =
+		pause_begin(s, &(struct pause_request){.target = !request->recording,
+	                                               .ns = in_ns(seconds),
+	                                               .except = peer->pid});
 
-	return pause_begin(s, &(struct pause_request){.target = !request->recording,
-	                                              .ns = in_ns(seconds),
-	                                              .except = peer->pid});
+	if (!refusal.why)
+		show_all(s);
+	return refusal;
 }
 
 static struct refusal resume(struct session *s, const struct control_request *request,

@@ -1,5 +1,8 @@
 #include "record/session.h"
+#include "base/clock.h"
 #include "symbolize/modules/kernel_code.h"
+
+#include <time.h>
 
 /*
  * The kernel tells of lost samples with the next that finds room, which on a CPU that the target
@@ -100,4 +103,15 @@ void session_drain(struct session *s, bool all)
 		count_trouble(s, &record, &origin);
 	}
 	end_others(s, &others_since);
+}
+
+void session_catch_up(struct session *s)
+{
+	const struct timespec slack = clock_timespec(SAMPLER_SLACK_NS + 100000);
+
+	nanosleep(&slack, NULL);
+	session_drain(s, false);
+	windows_drained(s);
+	if (s->calls)
+		calls_read(s->calls);
 }

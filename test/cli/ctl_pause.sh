@@ -74,6 +74,36 @@ done
 "$ADAPTRACE" merge -o job.atr x.atr 2>errors && "$ADAPTRACE" info job.atr | grep -q 'mark: before the pause' ||
 	fail "no mark in a merged trace: $(cat errors)"
 
+# When a pause is answered, whoever looks finds all that came before it.
+check_all_seen() {
+	check <<'END'
+import json, os, subprocess, time
+from recording import info
+
+def looked():
+    if os.path.exists("seen.atr"):
+        os.unlink("seen.atr")
+    status = json.loads(subprocess.check_output([os.environ["ADAPTRACE"], "ctl", "x.atr", "status", "--json"]))
+    subprocess.run([os.environ["ADAPTRACE"], "snapshot", "-o", "seen.atr", "x.atr"], check=True, stderr=subprocess.DEVNULL)
+    seen = info("seen.atr")
+    return status["samples"], seen["samples"]["stored"], sum(t["stored"] for t in seen["threads"])
+
+at_once = looked()
+time.sleep(0.4)
+later = looked()
+assert at_once == later and at_once[1] > 0, (at_once, later)
+END
+}
+start_recording -F "$(rate 4000)" --max-overhead 0 -o x.atr "$TARGETS/burn" 60 2>errors
+for how in "" --recording; do
+	sleep 0.25
+	ctl x.atr pause $how
+	check_all_seen
+	ctl x.atr resume
+done
+kill $recorder
+wait $recorder
+
 # A recorder that is killed leaves nothing stopped.
 start_recording -o x.atr sh count.sh
 target=$(target_of $recorder)

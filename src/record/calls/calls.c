@@ -341,7 +341,7 @@ static void adapt_round(struct calls *calls, unsigned fill)
 	set_timer(calls);
 }
 
-static void read_all(struct calls *calls)
+void calls_read(struct calls *calls)
 {
 	unsigned fill, most = 0;
 
@@ -392,7 +392,7 @@ void calls_drain(struct calls *calls)
 	if (knock)
 		take_processes(calls);
 	if (read_now)
-		read_all(calls);
+		calls_read(calls);
 }
 
 uint64_t calls_drained(const struct calls *calls)
@@ -492,7 +492,7 @@ int calls_prepare_restart(struct calls *calls)
 {
 	int err = 0;
 
-	read_all(calls);
+	calls_read(calls);
 	for (unsigned i = 0; i < calls->nr_alive && !err; i++)
 		err = calls_process_prepare_restart(calls->processes[i]);
 	return err;
@@ -513,7 +513,7 @@ void calls_restart(struct calls *calls)
 		calls_process_restart(calls->processes[i], ticks, now);
 	if (instrument)
 		instrument->from = instrument->to = now;
-	read_all(calls);
+	calls_read(calls);
 }
 
 uint64_t calls_nr_processes(const struct calls *calls)

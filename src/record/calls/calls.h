@@ -79,6 +79,8 @@ const struct halves *calls_kept(const struct calls *calls);
 int calls_poll_fd(const struct calls *calls);
 /* Handles new and ended processes and, when a round is due, reads their calls. */
 void calls_drain(struct calls *calls);
+/* Reads all calls so far, before a round is due. */
+void calls_read(struct calls *calls);
 /*
  * Returns the time (ns) up to which all calls have been read. UINT64_MAX: there is no process that
  * could make any.
