@@ -4,16 +4,12 @@
 #include "record/session.h"
 #include "record/steer/control.h"
 #include "record/summary.h"
-#include "base/clock.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#define SPARE_FILES 16 /* for the trace, and for files of programs */
 
 /* A change of the events. */
 struct switching {
@@ -21,6 +17,7 @@ struct switching {
 	const struct control_request *request;
 	pid_t asker;
 	bool on[SAMPLER_MAX_EVENTS]; /* they are to sample */
+	unsigned nr_new;             /* events that are to be opened */
 	/* Where an inherited event is opened: all threads of the target, and since when it stands.
 	 */
 	pid_t *tids;
@@ -134,12 +131,13 @@ static size_t count_open_files(void)
 	return nr;
 }
 
-/* Each takes a descriptor on each CPU. */
-static struct refusal check_descriptors(const struct session *s, size_t nr_threads)
+/* Each thread takes a descriptor for each new event on each CPU. */
+static struct refusal check_descriptors(const struct switching *switching, size_t nr_threads)
 {
+	const unsigned nr_cpus = sampler_nr_cpus(switching->session->sampler);
 	const size_t limit = sampler_descriptor_limit();
 	const size_t wanted =
-		count_open_files() + SPARE_FILES + nr_threads * sampler_nr_cpus(s->sampler);
+		count_open_files() + SESSION_SPARE_FILES + nr_threads * nr_cpus * switching->nr_new;
 
 	return wanted <= limit
 	               ? NOT_REFUSED
@@ -147,7 +145,7 @@ static struct refusal check_descriptors(const struct session *s, size_t nr_threa
 				 EMFILE,
 				 "%zu threads on %u CPUs take %zu open files, and %zu are allowed; "
 				 "raise 'ulimit -n' before recording",
-				 nr_threads, sampler_nr_cpus(s->sampler), wanted, limit);
+				 nr_threads, nr_cpus, wanted, limit);
 }
 
 /* Threads of whose birth no record came are found by their process. */
@@ -173,15 +171,6 @@ static size_t count_threads(const struct session *s)
 	return nr;
 }
 
-/* Records of threads that were born before it stood still are read when they are old enough. */
-static void read_births(struct session *s)
-{
-	const struct timespec slack = clock_timespec(SAMPLER_SLACK_NS + 100000);
-
-	nanosleep(&slack, NULL);
-	session_drain(s, false);
-}
-
 /* Lets the target stand still, and lists its threads; once for all events. */
 static struct refusal hold_threads(struct switching *switching, const char *name)
 {
@@ -191,13 +180,13 @@ static struct refusal hold_threads(struct switching *switching, const char *name
 
 	if (refusal.why || switching->held)
 		return refusal;
-	refusal = check_descriptors(s, count_threads(s));
+	refusal = check_descriptors(switching, count_threads(s));
 	if (!refusal.why)
 		refusal = pause_hold_target(s, switching->asker);
 	if (refusal.why)
 		return refusal;
 	switching->held = sampler_now();
-	read_births(s);
+	session_catch_up(s); /* there are records of all threads that were born before */
 	err = list_threads(switching);
 	if (err)
 		return control_refuse(-err,
@@ -208,7 +197,7 @@ static struct refusal hold_threads(struct switching *switching, const char *name
 		return REFUSED(ESRCH, "the program has ended");
 	s->adoption.over = true;
 	s->adoption.opened = 0;
-	return check_descriptors(s, switching->nr_tids);
+	return check_descriptors(switching, switching->nr_tids);
 }
 
 /* Opens an event that is the last in the configuration. */
@@ -277,20 +266,39 @@ static struct refusal choose(struct switching *switching, const char *name)
 	return NOT_REFUSED;
 }
 
+/* Takes the next name of a list. Returns false at the end, or where no name follows. */
+static bool next_name(const char **names, char name[EVENT_NAME_MAX])
+{
+	const char *end = event_name_end(*names);
+	const size_t size = (size_t)(end - *names);
+
+	if (!size || size >= EVENT_NAME_MAX)
+		return false;
+	memcpy(name, *names, size);
+	name[size] = '\0';
+	*names = *end ? end + 1 : end;
+	return true;
+}
+
+/* A new one that is named twice counts twice. */
+static struct refusal count_new(struct switching *switching)
+{
+	const char *names = switching->request->text;
+	char name[EVENT_NAME_MAX];
+
+	while (next_name(&names, name))
+		switching->nr_new += find_event(switching->session, name) < 0;
+	return *names ? REFUSED(EINVAL, "that is no list of events as in -e") : NOT_REFUSED;
+}
+
 static struct refusal choose_all(struct switching *switching)
 {
 	const char *names = switching->request->text;
-	struct refusal refusal = NOT_REFUSED;
+	struct refusal refusal = count_new(switching);
 	char name[EVENT_NAME_MAX];
 
-	for (const char *end; *names && !refusal.why; names = *end ? end + 1 : end) {
-		end = event_name_end(names);
-		if (end == names || (size_t)(end - names) >= sizeof(name))
-			return REFUSED(EINVAL, "that is no list of events as in -e");
-		memcpy(name, names, (size_t)(end - names));
-		name[end - names] = '\0';
+	while (!refusal.why && next_name(&names, name))
 		refusal = choose(switching, name);
-	}
 	return refusal;
 }
 

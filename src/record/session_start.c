@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SPARE_FILES 10
-
 /* Above the target, which began with our priority: at the same one it would never wait for us. */
 static bool hurry_in_real_time(void)
 {
@@ -163,9 +161,9 @@ int session_reset(struct session *s)
 /* Keeps some descriptors free for files of programs and for the trace. */
 static int leave_descriptors(void)
 {
-	int fds[SPARE_FILES], nr = 0, err = 0;
+	int fds[SESSION_SPARE_FILES], nr = 0, err = 0;
 
-	while (!err && nr < SPARE_FILES) {
+	while (!err && nr < SESSION_SPARE_FILES) {
 		fds[nr] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
 		err = fds[nr] < 0 ? -errno : 0;
 		nr += !err;

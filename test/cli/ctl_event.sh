@@ -149,4 +149,17 @@ refused "take [0-9]* open files" event add page-faults --anyway
 kill $launched
 wait $recorder 2>/dev/null
 kill $target
+
+# Files for one more event, and not for two: none is opened of two.
+start_recording -q --inherit -e cpu-clock -o few.atr "$TARGETS/faults" 20 100000 2>errors
+launched=$(target_of $recorder)
+background="$background $launched"
+await sh -c "[ \$(ls /proc/$launched/task | wc -l) = 21 ]"
+each=$((21 * $(ls -d /sys/devices/system/cpu/cpu[0-9]* | wc -l)))
+prlimit --pid $recorder --nofile=$(($(ls /proc/$recorder/fd | wc -l) + 20 + each * 3 / 2))
+refused "take [0-9]* open files" event add page-faults,minor-faults --anyway
+[ "$("$ADAPTRACE" ctl $recorder status --json | grep -o '"sampled"' | wc -l)" = 1 ] || fail "one of two was opened"
+ctl $recorder event add page-faults --anyway
+kill $launched
+wait $recorder 2>/dev/null
 pass
