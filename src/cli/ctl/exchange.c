@@ -38,16 +38,22 @@ static int connect_patiently(const char *image_file)
 	return fd;
 }
 
+/* Tells whether the last call failed because nobody is at the other end any more. */
+static bool has_ended(void)
+{
+	return errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN;
+}
+
 static int exchange_over(int fd, const char *packet, size_t size, struct control_answer *answer)
 {
 	char received[CONTROL_PACKET_MAX];
 	ssize_t got;
 
 	if (send(fd, packet, size, MSG_NOSIGNAL) != (ssize_t)size)
-		return -errno;
+		return has_ended() ? -ENOENT : -errno;
 	got = recv(fd, received, sizeof(received), 0);
 	if (got < 0)
-		return errno == ECONNRESET ? -ENOENT : -errno;
+		return has_ended() ? -ENOENT : -errno;
 	if (!got)
 		return -ENOENT;
 	return control_answer_parse(received, (size_t)got, answer) ? 0 : -EBADMSG;

@@ -34,6 +34,8 @@ static void ask(const struct orders *orders, const struct control_request *reque
 		snprintf(answer, TOP_ANSWER, " %s", why);
 	} else if (!got.ok) {
 		snprintf(answer, TOP_ANSWER, " refused: %s", got.error);
+	} else if (*got.note) {
+		snprintf(answer, TOP_ANSWER, " %s; %s", got.note, done);
 	} else {
 		snprintf(answer, TOP_ANSWER, " %s", done);
 	}
@@ -75,7 +77,7 @@ static void add_event(const struct orders *orders, const char *name, char answer
 static void detail(const struct orders *orders, char answer[TOP_ANSWER])
 {
 	ask(orders, &(struct control_request){.command = CONTROL_DETAIL, .seconds = DETAIL_SECONDS},
-	    "a window of 5 s has begun; report --window shows it later", answer);
+	    "it lasts 5 s; report --window shows it later", answer);
 }
 
 /* --- snapshots -------------------------------------------------------------------------------- */

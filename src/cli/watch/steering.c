@@ -40,6 +40,8 @@ static bool say_answer(int err, const struct control_answer *answer, const char 
 		say("%s: %s", whose, why);
 	} else if (!answer->ok) {
 		say("%s: the recorder refuses: %s", whose, answer->error);
+	} else if (*answer->note) {
+		say("%s: %s", whose, answer->note);
 	}
 	return !err && answer->ok;
 }
