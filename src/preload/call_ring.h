@@ -51,6 +51,11 @@
  *                    number of the phase, and above bit 32 the ordinal | ticks from which
  *                    the gap of the next record counts
  *
+ * The policy of the recorder may be to drop whole iterations. Then all iterations are held back as
+ * well, and with each of them the record of the one before it: when an iteration has ended, the
+ * slot in that record's head word says at which level of the buffer its calls are to be stored,
+ * + 1. 0: it is not known of the calls that follow.
+ *
  * Every call is also added to the sums of its thread, whether it is recorded, lost in a full ring,
  * or not wanted. A row of the sums is for the calls of one region, made at one place,
  * that exchanged messages with one peer, or with none. Rows are never removed while the thread
@@ -82,6 +87,7 @@
 #define PRELOAD_CALL_RING_H
 
 #include "hmb/call.h"
+#include "hmb/lambda.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -89,7 +95,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#define RING_VERSION         7
+#define RING_VERSION         8
 #define RING_VARIABLE        "ADAPTRACE_CALLS" /* name, without the leading NUL, colon and key */
 #define RING_KEY_SIZE        32
 #define RING_AROUND_SECTION  "adaptrace_around" /* code that is around the program's */
@@ -270,10 +276,12 @@ struct ring_process {
 	                       2^64: it may be in a time namespace */
 	uint64_t patience;  /* ns that a thread may wait for room; 0: it never waits */
 	uint64_t lost;      /* calls of threads that got no ring */
-	uint64_t keep;      /* iterations of each pattern at least; 0: all */
+	uint32_t keep;      /* iterations of each pattern at least; 0: all */
+	uint32_t levels;    /* 1: iterations have levels, see RING_ITERATION */
 	uint64_t untracked; /* requests that found no place: what their ends tell is lost */
 	/*
-	 * Records are wanted of calls with this ring_moment_level() or a higher one; 0: of all.
+	 * Records are wanted of calls with this ring_moment_level() or a higher one, and of
+	 * iterations with this level or a higher one; 0: of all.
 	 * The instant with this number converts their times.
 	 */
 	uint32_t floor, instant;
@@ -392,6 +400,7 @@ static inline unsigned ring_head_slot(uint64_t head)
 }
 
 static_assert(RING_SLOTS == 1 << (64 - RING_SLOT_SHIFT), "a slot's number fits");
+static_assert(NR_LEVELS < RING_SLOTS, "so does a level");
 static_assert(RING_MAX_REGIONS + RING_USER_REGIONS <= 1 << 24, "a region's number fits");
 static_assert(RING_MAX_COMMS <= 1 << 24, "a communicator's number fits");
 

@@ -13,13 +13,23 @@ enum {
 	PROBES = 8,          /* places that an event may have */
 	MOST_TAGS = SEGMENT_IDS / 2,
 	ORDINAL_LEVELS = 32,
+	FIRST = 10, /* iterations of a pattern that have higher levels */
+	MOST_HIGHER = 8,
 };
+
+#define NOWHERE UINT64_MAX
 
 /* Where an iteration began in the ring. */
 struct mark {
-	uint64_t event, head, last;
+	uint64_t event, head, last, lost;
 	struct call_requests requests;
 	bool skipped;
+};
+
+/* The record before the iteration at hand, which will tell the level of its calls. */
+struct told_before {
+	uint64_t event; /* of the iteration's begin; NOWHERE: there is no such record */
+	uint64_t head;  /* where the record begins */
 };
 
 struct scale_pattern {
@@ -41,7 +51,11 @@ struct scale {
 	struct thread *thread;
 	struct segmenter *segmenter;
 	size_t size;
-	uint32_t keep;
+	uint32_t keep;                        /* iterations of each pattern at least; 0: all */
+	uint32_t first;                       /* iterations of a pattern that are its first ones */
+	bool by_level;                        /* iterations have levels of the buffer */
+	uint32_t nr_ended, nr_first, nr_slow; /* iterations */
+	struct told_before before;
 	unsigned unit;                /* level of the iterations that are kept or dropped */
 	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
 	uint64_t nr;                  /* of the event at hand */
@@ -150,9 +164,8 @@ static bool note_duration(struct scale_pattern *pattern, uint64_t duration, uint
 }
 
 /* The more iterations of a pattern there were, the rarer are those whose ordinals are kept. */
-static bool note_ordinal(struct scale_pattern *pattern, uint64_t ordinal, uint32_t keep)
+static bool note_ordinal(struct scale_pattern *pattern, unsigned level, uint32_t keep)
 {
-	unsigned level = ordinal ? (unsigned)__builtin_ctzll(ordinal) : 0;
 	uint32_t most = keep / 4 > 2 ? keep / 4 : 2;
 
 	if (level >= ORDINAL_LEVELS)
@@ -166,19 +179,52 @@ static bool note_ordinal(struct scale_pattern *pattern, uint64_t ordinal, uint32
 	return true;
 }
 
-static bool is_kept(struct scale *scale, const struct segment_iteration *iteration,
-                    uint64_t duration, bool *slow)
+/*
+ * Returns the level of the n-th of some iterations that are to outlive the others. Where there are
+ * many of them they share the buffer with the others.
+ */
+static unsigned higher_level(const struct scale *scale, uint32_t n)
+{
+	unsigned rarity = 31 - (unsigned)__builtin_clz(scale->nr_ended / n | 1);
+	unsigned level = lambda_random(n) + (rarity < MOST_HIGHER ? rarity : MOST_HIGHER);
+
+	return level < NR_LEVELS ? level : NR_LEVELS - 1;
+}
+
+static unsigned larger(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+struct judgement {
+	bool kept, slow;
+	unsigned level;
+};
+
+static struct judgement judge(struct scale *scale, const struct segment_iteration *iteration,
+                              uint64_t duration)
 {
 	struct scale_pattern *pattern =
 		&scale->levels[iteration->level].patterns[iteration->pattern];
+	unsigned level = lambda_random((uint32_t)iteration->ordinal);
+	uint32_t floor = __atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED);
+	struct judgement judgement;
 	bool is_first, is_spread;
 
 	if (iteration->is_new)
 		*pattern = (struct scale_pattern){0};
-	is_first = pattern->seen++ < scale->keep;
-	is_spread = note_ordinal(pattern, iteration->ordinal, scale->keep);
-	*slow = note_duration(pattern, duration, scale->keep);
-	return is_first || is_spread || *slow;
+	is_first = pattern->seen++ < scale->first;
+	is_spread = !scale->keep || note_ordinal(pattern, level, scale->keep);
+	judgement.slow = note_duration(pattern, duration, scale->first);
+	scale->nr_ended++;
+	if (is_first)
+		level = larger(level, higher_level(scale, ++scale->nr_first));
+	if (judgement.slow)
+		level = larger(level, higher_level(scale, ++scale->nr_slow));
+	judgement.kept =
+		(is_first || is_spread || judgement.slow) && (!scale->by_level || level >= floor);
+	judgement.level = level;
+	return judgement;
 }
 
 /* --- the ring --------------------------------------------------------------------------------- */
@@ -242,6 +288,7 @@ static struct mark mark_now(const struct scale *scale)
 		.event = scale->nr,
 		.head = thread->head,
 		.last = thread->last,
+		.lost = thread->ring->lost,
 		.requests = thread->requests,
 		.skipped = thread->skipped,
 	};
@@ -290,8 +337,31 @@ static bool replace(struct scale *scale, uint64_t from, uint64_t to, const uint6
 	move_marks(scale, to, by);
 	move_slots(thread, to, by);
 	thread->head = head;
-	publish_up_to(thread, from + nr);
 	return true;
+}
+
+/*
+ * Publishes what is before the iteration that begins with this event. The record that ends here, at
+ * `head`, is held back if it is to tell the level of that iteration's calls.
+ */
+static void publish_before(struct scale *scale, uint64_t event, uint64_t record, uint64_t head)
+{
+	if (scale->by_level)
+		scale->before = (struct told_before){event, record};
+	publish_up_to(scale->thread, scale->by_level ? record : head);
+}
+
+/* Lets the record before the iteration, if it can still be changed, tell the level of its calls. */
+static void tell_level(struct scale *scale, const struct segment_iteration *iteration,
+                       unsigned level)
+{
+	struct thread *thread = scale->thread;
+	const struct told_before *before = &scale->before;
+
+	if (before->event == iteration->begin &&
+	    before->head - thread->ring->head < unpublished(thread))
+		thread->words[before->head & thread->mask] |= (uint64_t)(level + 1)
+		                                              << RING_SLOT_SHIFT;
 }
 
 /* --- iterations ------------------------------------------------------------------------------- */
@@ -357,6 +427,7 @@ static bool put_iteration(struct scale *scale, const struct segment_iteration *i
 	if (to.event != iteration->end || to.head - thread->ring->head > unpublished(thread) ||
 	    !replace(scale, from->head, to.head, words, nr))
 		return false;
+	publish_before(scale, to.event, from->head, from->head + nr);
 	if (drops && is_now)
 		thread->skipped = from->skipped || memcmp(&thread->requests, &from->requests,
 		                                          sizeof(from->requests)) != 0;
@@ -365,6 +436,21 @@ static bool put_iteration(struct scale *scale, const struct segment_iteration *i
 	if (is_now)
 		thread->last = end;
 	return true;
+}
+
+/* Writes it behind all records, which may be some of the next iteration. */
+static void append_iteration(struct scale *scale, const struct segment_iteration *iteration,
+                             unsigned flags, uint64_t begin, uint64_t end)
+{
+	struct thread *thread = scale->thread;
+	uint64_t words[5], head = thread->head;
+	size_t nr = make_record(words, iteration, flags, begin, end, thread->last);
+
+	thread_write_words(thread, words, nr);
+	if (thread->head != head && iteration->end == scale->nr)
+		publish_before(scale, scale->nr, thread->head - nr, thread->head);
+	else
+		publish_up_to(thread, thread->head);
 }
 
 static bool can_go_back(const struct scale *scale, const struct segment_iteration *iteration)
@@ -381,26 +467,26 @@ static void end_iteration(struct scale *scale, const struct segment_iteration *i
 	const struct mark begun = scale->levels[iteration->level].mark;
 	const struct mark ended = end_of(scale, iteration->level);
 	uint64_t begin = time_of(scale, iteration->begin), end = time_of(scale, iteration->end);
-	bool slow = false, kept;
+	struct judgement judgement;
 	unsigned flags, stored;
-	uint64_t words[5];
 
 	if (!begin || end < begin)
 		begin = end;
-	kept = is_kept(scale, iteration, end - begin, &slow);
-	flags = (slow ? RING_ITERATION_SLOW : 0U) |
+	judgement = judge(scale, iteration, end - begin);
+	flags = (judgement.slow ? RING_ITERATION_SLOW : 0U) |
 	        (iteration->is_loose ? RING_ITERATION_LOOSE : 0U);
-	if (!kept && can_go_back(scale, iteration) &&
+	if (!judgement.kept && can_go_back(scale, iteration) &&
 	    put_iteration(scale, iteration, &begun, flags | RING_ITERATION_DROPPED, begin, end)) {
 		scale->dropped = iteration->end;
 		return;
 	}
-	stored = iteration->begin >= scale->dropped ? RING_ITERATION_STORED : 0U;
-	if (put_iteration(scale, iteration, &ended, flags | stored, begin, end))
-		return;
-	make_record(words, iteration, flags | stored, begin, end, thread->last);
-	thread_write_words(thread, words, 5);
-	publish_up_to(thread, thread->head);
+	stored = iteration->begin >= scale->dropped && begun.lost == thread->ring->lost
+	                 ? RING_ITERATION_STORED
+	                 : 0U;
+	if (scale->by_level)
+		tell_level(scale, iteration, judgement.level);
+	if (!put_iteration(scale, iteration, &ended, flags | stored, begin, end))
+		append_iteration(scale, iteration, flags | stored, begin, end);
 }
 
 /* Iterations of a level are parts of those of the next one if the loop around it is known well. */
@@ -452,11 +538,21 @@ static void take_iteration(void *arg, const struct segment_iteration *iteration)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
+/*
+ * Where the recorder wants no more than the calls of some moments, the call at hand may be one that
+ * is not written: the iteration that begins with it has no level.
+ */
+static void begin_holding(struct scale *scale)
+{
+	if (__atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED))
+		scale->before.event = NOWHERE;
+}
+
 /* Calls that no iteration takes up, or a very long one, are published as they are written. */
 static void choose_end(struct scale *scale)
 {
 	struct thread *thread = scale->thread;
-	bool holds = thread->published == &thread->ring->pending;
+	bool holds = thread->published == &thread->ring->pending, held = holds;
 
 	if (likely(!scale->any_ended && !(holds && unpublished(thread) > thread->mask / 4)))
 		return;
@@ -473,6 +569,8 @@ static void choose_end(struct scale *scale)
 		scale->unit = 0;
 		holds = false;
 	}
+	if (holds && !held)
+		begin_holding(scale);
 	thread->published = holds ? &thread->ring->pending : &thread->ring->head;
 }
 
@@ -500,14 +598,17 @@ void scale_start(struct thread *thread)
 	thread->scale = NULL;
 	thread->events = NULL;
 	thread->published = &thread->ring->head;
-	if (!process.shared->keep)
+	if (!process.shared->keep && !process.shared->levels)
 		return;
 	scale = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (scale == MAP_FAILED)
 		return;
 	scale->thread = thread;
 	scale->size = size;
-	scale->keep = (uint32_t)process.shared->keep;
+	scale->keep = process.shared->keep;
+	scale->first = scale->keep ? scale->keep : FIRST;
+	scale->by_level = process.shared->levels;
+	scale->before.event = NOWHERE;
 	scale->segmenter = segmenter_init(scale->memory, true, take_iteration, scale);
 	scale->events.queue = segmenter_queue(scale->segmenter);
 	thread->scale = scale;

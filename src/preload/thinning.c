@@ -49,11 +49,19 @@ uint32_t thread_weigh_thinned(struct thread *thread, uint32_t region, uint32_t t
 	return thin_next(thread, cell, thin & ((1U << RING_THIN_SHIFT) - 1));
 }
 
+/* The calls of an iteration go together when it ends. */
+static bool is_held_back(const struct thread *thread)
+{
+	return process.shared->levels && thread->published == &thread->ring->pending;
+}
+
 bool thin_wants_moment(struct thread *thread, uint64_t enter, uint64_t leave, uint32_t thin)
 {
 	uint32_t floor = __atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED);
 	uint32_t level = thin >> RING_THIN_SHIFT;
 
+	if (!thin && is_held_back(thread))
+		return true;
 	thread->in_moment = process_wants_moment(enter, leave, level > floor ? level : floor);
 	return thread->in_moment;
 }

@@ -37,6 +37,7 @@ struct calls_options {
 	bool tuned;         /* an option for calls was given */
 	double share;       /* share of the budget, 0 … 1 */
 	enum trace_policy policy;
+	bool policy_given; /* on the command line */
 	uint64_t patience; /* ns */
 	uint32_t keep;     /* iterations of each pattern of a loop, at least; 0: all */
 	bool polls;        /* record calls that ask in vain */

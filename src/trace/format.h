@@ -381,12 +381,15 @@ struct trace_call_site {
 };
 static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 
-#define TRACE_ITERATIONS_NR 34 /* iterations of one entry */
+#define TRACE_ITERATIONS_NR     32 /* iterations of one entry */
+#define TRACE_ITERATIONS_LEVELS 3
+#define TRACE_ITERATIONS_NONE   255
 
 enum trace_iteration_flags {
 	TRACE_ITERATION_PATTERN = 63, /* these bits are the pattern */
-	TRACE_ITERATION_STORED = 64,  /* all of its calls were stored */
-	TRACE_ITERATION_SLOW = 128,   /* of its pattern about 255 in 256 are faster */
+	/* All of its calls are stored, unless its level is below the floor of calls. */
+	TRACE_ITERATION_STORED = 64,
+	TRACE_ITERATION_SLOW = 128, /* of its pattern about 255 in 256 are faster */
 };
 
 enum trace_iterations_flags {
@@ -398,6 +401,9 @@ enum trace_iterations_flags {
 /*
  * Iterations of a loop, one after the other, that a program's calls were found to form while it ran
  * (record --scale-trace). A duration is m << e ns, with m in the lower 11 bits and e above.
+ *
+ * The calls of a stored iteration are in the bins of its level or of higher ones. That is
+ * lambda_random() of its ordinal, but for those that `levels` names.
  */
 struct trace_iterations {
 	uint64_t begin; /* of the first one, ns */
@@ -409,6 +415,10 @@ struct trace_iterations {
 	uint8_t nr;
 	uint16_t durations[TRACE_ITERATIONS_NR];
 	uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
+	struct {
+		uint8_t at; /* which iteration of the entry; TRACE_ITERATIONS_NONE: none */
+		uint8_t level;
+	} levels[TRACE_ITERATIONS_LEVELS];
 };
 static_assert(sizeof(struct trace_iterations) == 128, "fixed by the format");
 
@@ -487,6 +497,7 @@ enum trace_policy {
 	TRACE_POLICY_DEPTH,
 	TRACE_POLICY_DURATION,
 	TRACE_POLICY_TIME,
+	TRACE_POLICY_ITERATIONS,
 	NR_TRACE_POLICIES
 };
 

@@ -14,6 +14,25 @@ static int compare_entries(const void *a, const void *b)
 	return ORDER(x->thread, y->thread) ?: ORDER(x->begin, y->begin) ?: ORDER(x->phase, y->phase);
 }
 
+unsigned trace_iteration_level(const struct trace_iterations *entry, unsigned at)
+{
+	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
+		if (entry->levels[i].at == at)
+			return entry->levels[i].level;
+	return lambda_random((uint64_t)entry->ordinal + at);
+}
+
+unsigned trace_calls_floor(const struct trace *trace)
+{
+	const struct trace_event *kind;
+	unsigned floor = 0;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && kind->floor > floor)
+			floor = kind->floor;
+	return floor;
+}
+
 static unsigned level_of(const struct trace_iterations *entry)
 {
 	return entry->level & TRACE_ITERATIONS_LEVEL;
@@ -49,6 +68,7 @@ int iteration_index_init(struct iteration_index *index, const struct trace *trac
 		.trace = trace,
 		.entries = calloc(nr + 1UL, sizeof(const struct trace_iterations *)),
 		.phases = calloc(nr + 1UL, sizeof(uint32_t)),
+		.floor = trace_calls_floor(trace),
 	};
 	if (!index->entries || !index->phases)
 		return -ENOMEM;
@@ -110,7 +130,8 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 		.calls = (entry->calls + entry->nr / 2U) / entry->nr,
 		.level = (uint8_t)level_of(entry),
 		.pattern = flags & TRACE_ITERATION_PATTERN,
-		.stored = flags & TRACE_ITERATION_STORED,
+		.stored = flags & TRACE_ITERATION_STORED &&
+	                  trace_iteration_level(entry, cursor->at) >= cursor->index->floor,
 		.slow = flags & TRACE_ITERATION_SLOW,
 	};
 	cursor->begin = iteration->end;

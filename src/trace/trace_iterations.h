@@ -18,11 +18,17 @@ struct trace_iteration {
 	bool stored, slow;
 };
 
+/* Returns the level of the buffer in which the calls of an entry's iteration were stored. */
+unsigned trace_iteration_level(const struct trace_iterations *entry, unsigned at);
+/* Returns the lowest level that the calls of a trace have. */
+unsigned trace_calls_floor(const struct trace *trace);
+
 struct iteration_index {
 	const struct trace *trace;
 	const struct trace_iterations **entries; /* by thread and begin */
 	uint32_t *phases;                        /* of entries */
 	uint32_t nr;
+	unsigned floor; /* of calls: those of lower levels are not there any more */
 };
 
 /* Returns 0 or -ENOMEM; iteration_index_fini() may be called in either case. */

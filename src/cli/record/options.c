@@ -105,8 +105,8 @@ static const struct argp_option argp_options[] = {
 	{"events-share", OPT_SHARE, "PERCENT", 0,
          "share of the memory that calls of --mpi keep once it is full (50)", 0},
 	{"events-policy", OPT_POLICY, "POLICY", 0,
-         "which calls to drop when the memory is full: by time, class, depth or duration, or all "
-         "(time)",
+         "which calls to drop when the memory is full: by time, iterations, class, depth or "
+         "duration, or all (time)",
          0},
 	{"events-wait", OPT_WAIT, "MS", 0,
          "let the program wait this long rather than lose calls of --mpi (0)", 0},
@@ -247,7 +247,7 @@ static enum trace_policy parse_policy(const char *arg)
 	for (unsigned i = 0; i < NR_TRACE_POLICIES; i++)
 		if (!strcmp(arg, policy_name(i)))
 			return i;
-	wrong("no such policy:", arg, "try time, all, class, depth or duration");
+	wrong("no such policy:", arg, "try time, iterations, all, class, depth or duration");
 }
 
 /* Converts seconds to ns. */
@@ -403,6 +403,7 @@ static error_t parse_calls(struct calls_options *calls, int key, const char *arg
 		break;
 	case OPT_POLICY:
 		calls->policy = parse_policy(arg);
+		calls->policy_given = true;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;

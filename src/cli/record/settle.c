@@ -324,6 +324,13 @@ static void settle_classes(struct calls_options *calls)
 		calls->classes = 1U << CLASS_OPENMP | 1U << CLASS_USER;
 }
 
+/* Moments would leave parts of the iterations that --scale-trace stores. */
+static void settle_policy(struct calls_options *calls)
+{
+	if (calls->keep && !calls->policy_given)
+		calls->policy = TRACE_POLICY_ITERATIONS;
+}
+
 /* The habit of perf record -p PID sleep 10. */
 static void settle_until(struct record_config *config)
 {
@@ -353,6 +360,7 @@ int record_settle(struct record_config *config)
 {
 	settle_until(config);
 	settle_classes(&config->calls);
+	settle_policy(&config->calls);
 	if (settle_proc() || settle_combination(config) || settle_wide(config) ||
 	    settle_output(config) || settle_calls(config))
 		return -EINVAL;

@@ -42,6 +42,7 @@ static const char *what_goes(uint32_t policy)
 		[TRACE_POLICY_DEPTH] = "the deepest are dropped first",
 		[TRACE_POLICY_DURATION] = "the shortest are dropped first",
 		[TRACE_POLICY_TIME] = "those of every other moment are dropped",
+		[TRACE_POLICY_ITERATIONS] = "every other iteration and moment is dropped",
 	};
 
 	return policy < sizeof(texts) / sizeof(*texts) ? texts[policy] : "unknown";

@@ -45,7 +45,7 @@ const char *policy_name(uint32_t policy)
 	static const char *const names[NR_TRACE_POLICIES] = {
 		[TRACE_POLICY_ALL] = "all",     [TRACE_POLICY_CLASS] = "class",
 		[TRACE_POLICY_DEPTH] = "depth", [TRACE_POLICY_DURATION] = "duration",
-		[TRACE_POLICY_TIME] = "time",
+		[TRACE_POLICY_TIME] = "time",   [TRACE_POLICY_ITERATIONS] = "iterations",
 	};
 
 	return policy < NR_TRACE_POLICIES ? names[policy] : "unknown";

@@ -189,6 +189,7 @@ static void welcome(struct calls *calls, struct calls_asker *asker)
 	calls_process_close(process, calls->closed | calls->unwanted);
 	process->shared->patience = calls->put.config.patience;
 	process->shared->keep = calls->put.config.keep;
+	process->shared->levels = calls->put.config.policy == TRACE_POLICY_ITERATIONS;
 	calls_process_hold(process, calls->holds);
 	process->pidfd = process_fd_open(pid);
 	if (process->pidfd >= 0 && !watch(calls, process->pidfd, process) &&
@@ -258,7 +259,8 @@ static void follow_floor(struct calls *calls)
  */
 static void want_moments(struct calls *calls)
 {
-	unsigned floor = calls->put.config.policy == TRACE_POLICY_TIME ? wanted_floor(calls) : 0;
+	unsigned floor =
+		calls_policy_has_moments(calls->put.config.policy) ? wanted_floor(calls) : 0;
 
 	for (unsigned i = 0; i < calls->nr_alive; i++)
 		calls_process_want_moments(calls->processes[i], floor);
@@ -271,10 +273,11 @@ static void want_moments(struct calls *calls)
 static void thin(struct calls *calls)
 {
 	const struct calls_config *config = &calls->put.config;
+	const bool iterations = config->keep || config->policy == TRACE_POLICY_ITERATIONS;
 
 	calls->limits.nothing = wanted_floor(calls) == NR_LEVELS;
 	calls->limits.share =
-		config->keep || (config->policy == TRACE_POLICY_ALL && calls->floor < NR_LEVELS)
+		iterations || (config->policy == TRACE_POLICY_ALL && calls->floor < NR_LEVELS)
 			? 0
 			: config->most_cost;
 	for (unsigned i = 0; i < calls->nr_alive; i++)

@@ -14,6 +14,10 @@
  * moments are recorded, see calls_thin.h. With the policy `all` this begins when the memory is
  * full.
  *
+ * With the policy `iterations`, the calls of an iteration of a loop have the level that the target
+ * gives it, so that it is there as a whole or not at all. That of its ordinal is the same on all
+ * ranks; those of slow ones are higher. All other calls have the level of their moment.
+ *
  * With the other policies each message belongs to one call only: a send to the call that begins it,
  * a receive to the call that completes it, a collective to the call that begins it. So a message is
  * never left half when one of its two calls is removed. Calls within one class (point to point
@@ -148,6 +152,8 @@ void calls_want(struct calls *calls, uint32_t wanted);
 
 /* Returns the level of a call under a policy. */
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call);
+/* Tells whether the level of a call is that of its moment, where no iteration has another one. */
+bool calls_policy_has_moments(enum trace_policy policy);
 /* Tells whether a call is stored as it is, even if it may lose another one that it belongs to. */
 bool calls_policy_keeps_halves(enum trace_policy policy);
 /*

@@ -35,12 +35,37 @@ static uint8_t level_of(const struct calls_iteration *iteration)
 	                 (iteration->flags & RING_ITERATION_LOOSE ? TRACE_ITERATIONS_LOOSE : 0));
 }
 
+/* Returns where an entry has room for the level of an iteration. */
+static unsigned free_level(const struct trace_iterations *entry)
+{
+	unsigned i = 0;
+
+	while (i < TRACE_ITERATIONS_LEVELS && entry->levels[i].at != TRACE_ITERATIONS_NONE)
+		i++;
+	return i;
+}
+
+static bool has_other_level(const struct calls_iteration *iteration, unsigned stored_level)
+{
+	return iteration->flags & RING_ITERATION_STORED &&
+	       stored_level != lambda_random(iteration->ordinal);
+}
+
 static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
                     const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
 	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
 	       iteration->ordinal == end->ordinal + 1;
+}
+
+/* There is room for it. */
+static void add_level(struct trace_iterations *entry, unsigned stored_level)
+{
+	unsigned i = free_level(entry);
+
+	entry->levels[i].level = (uint8_t)stored_level;
+	entry->levels[i].at = entry->nr;
 }
 
 /* Rounding errors are carried over, so that the begin of each iteration is known. */
@@ -62,11 +87,13 @@ static void add_duration(struct trace_iterations *entry, struct iterations_end *
 }
 
 void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
-                          uint32_t thread, const struct calls_iteration *iteration)
+                          uint32_t thread, const struct calls_iteration *iteration,
+                          unsigned stored_level)
 {
+	const bool other = has_other_level(iteration, stored_level);
 	struct iterations_end *end = find_end(iterations, thread);
 	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
-	const struct trace_iterations fresh = {
+	struct trace_iterations fresh = {
 		.begin = iteration->begin,
 		.thread = thread,
 		.phase = iteration->phase,
@@ -74,7 +101,10 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 		.level = level_of(iteration),
 	};
 
-	if (end && !follows(entry, end, iteration)) {
+	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
+		fresh.levels[i].at = TRACE_ITERATIONS_NONE;
+	if (end && (!follows(entry, end, iteration) ||
+	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS))) {
 		end->entry = tables_add_iterations(tables, &fresh);
 		end->error = 0;
 		entry = tables_iterations(tables, end->entry);
@@ -83,6 +113,8 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 		tables_run(tables)->left_iterations++;
 		return;
 	}
+	if (other)
+		add_level(entry, stored_level);
 	add_duration(entry, end, iteration);
 	end->ticks = iteration->end_ticks;
 	end->ordinal = iteration->ordinal;

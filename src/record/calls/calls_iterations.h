@@ -22,7 +22,9 @@ struct calls_iterations {
 void calls_iterations_fini(struct calls_iterations *iterations);
 /* Forgets all iterations: those in the trace were cleared. */
 void calls_iterations_restart(struct calls_iterations *iterations);
+/* stored_level: of the buffer, at which its calls are stored if they are. */
 void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
-                          uint32_t thread, const struct calls_iteration *iteration);
+                          uint32_t thread, const struct calls_iteration *iteration,
+                          unsigned stored_level);
 
 #endif

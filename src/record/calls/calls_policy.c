@@ -3,7 +3,12 @@
 
 bool calls_policy_keeps_halves(enum trace_policy policy)
 {
-	return policy == TRACE_POLICY_ALL || policy == TRACE_POLICY_TIME;
+	return policy == TRACE_POLICY_ALL || calls_policy_has_moments(policy);
+}
+
+bool calls_policy_has_moments(enum trace_policy policy)
+{
+	return policy == TRACE_POLICY_TIME || policy == TRACE_POLICY_ITERATIONS;
 }
 
 unsigned calls_level(enum trace_policy policy, enum call_class class, const struct call *call)
@@ -16,6 +21,7 @@ unsigned calls_level(enum trace_policy policy, enum call_class class, const stru
 	case TRACE_POLICY_DURATION:
 		return 63 - (unsigned)__builtin_clzll((call->leave - call->enter) | 1);
 	case TRACE_POLICY_TIME:
+	case TRACE_POLICY_ITERATIONS:
 		return ring_moment_level(call->enter, call->leave);
 	default:
 		return 0;

@@ -73,6 +73,8 @@ struct calls_process {
 		struct trace_comm comm;
 	} coming;
 	uint64_t malformed;
+	/* The level of the calls that a sink is given now, as of iterations. */
+	uint8_t wanted_level;
 };
 
 /* An iteration of a loop, as the target found it. */
@@ -82,6 +84,9 @@ struct calls_iteration {
 	uint32_t calls, phase, ordinal;
 	uint8_t level, pattern;
 	uint8_t flags; /* RING_ITERATION_… */
+	/* At which level of the buffer the target wants its calls, + 1; 0: it does not say. */
+	uint8_t wanted_level;
+	bool is_mixed; /* it does not, and it has calls of an iteration with another level */
 };
 
 /* Receives the calls of a process. */
@@ -111,7 +116,10 @@ struct calls_sink {
 	uint32_t (*thread)(void *arg, struct calls_process *process, pid_t tid, uint64_t time);
 	/* Returns the frame of an address of the process, or FRAME_UNKNOWN. NULL: all are. */
 	uint64_t (*frame)(void *arg, const struct calls_process *process, uint64_t address);
-	/* A run ends before the next multiple of 1 << moment_shift ns; 0: anywhere. */
+	/*
+	 * A run of calls without a wanted level ends before the next multiple of 1 << moment_shift
+	 * ns; 0: anywhere.
+	 */
 	unsigned moment_shift;
 };
 

@@ -4,6 +4,8 @@
 #include "base/frame.h"
 #include "hmb/call_run.h"
 
+#define CLOCK_ERROR 1000 /* ns by which two conversions of one time differ at most */
+
 static uint32_t find_thread(struct calls_put *put, struct calls_process *process, pid_t tid,
                             uint64_t time)
 {
@@ -139,14 +141,28 @@ static void count_reduced(const struct calls_config *config, const struct call *
 	ledger->reduced[config->kind] += whole;
 }
 
+static inline bool has_wanted_level(const struct calls_config *config, unsigned wanted_level)
+{
+	return wanted_level && config->policy == TRACE_POLICY_ITERATIONS;
+}
+
+static inline unsigned level_of_call(const struct calls_config *config,
+                                     const struct calls_process *process, uint32_t local_region,
+                                     const struct call *call)
+{
+	if (config->policy == TRACE_POLICY_ALL)
+		return 0;
+	if (has_wanted_level(config, process->wanted_level))
+		return process->wanted_level - 1U;
+	return calls_level(config->policy, call_class_of(local_region), call);
+}
+
 static void put_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
                      struct call *call)
 {
 	struct calls_put *put = arg;
 	const struct calls_config *config = &put->config;
-	unsigned level = config->policy == TRACE_POLICY_ALL
-	                         ? 0
-	                         : calls_level(config->policy, call_class_of(local_region), call);
+	unsigned level = level_of_call(config, process, local_region, call);
 
 	if (call->leave < put->from)
 		return;
@@ -185,7 +201,9 @@ static bool begin_run(void *arg, struct calls_process *process, pid_t tid, uint6
 
 	if (time < put->from)
 		return false;
-	if (config->policy == TRACE_POLICY_TIME)
+	if (has_wanted_level(config, process->wanted_level))
+		put->run_level = process->wanted_level - 1U;
+	else if (calls_policy_has_moments(config->policy))
 		put->run_level = ring_moment_level(time, time);
 	return is_last_thread(put, process, tid) && put->last_thread != NO_THREAD &&
 	       hmb_begin_run(config->hmb, config->kind, put->run_level, run, put->last_thread, time,
@@ -199,6 +217,23 @@ static void end_run(void *arg, const struct call_run *run)
 	hmb_end_run(put->config.hmb, put->config.kind, run);
 	if (run->nr)
 		note_stored(put, put->last_thread, put->run_level);
+}
+
+/*
+ * Returns a level that is not above that of any of its calls. One of two moments in a row has level
+ * 0; those of other policies are of no use here.
+ */
+static unsigned level_of_iteration(const struct calls_config *config,
+                                   const struct calls_iteration *iteration)
+{
+	uint64_t first = (iteration->begin - CLOCK_ERROR) >> RING_MOMENT_SHIFT;
+	uint64_t last = (iteration->end + CLOCK_ERROR) >> RING_MOMENT_SHIFT;
+
+	if (has_wanted_level(config, iteration->wanted_level))
+		return iteration->wanted_level - 1U;
+	if (!calls_policy_has_moments(config->policy) || iteration->is_mixed || first != last)
+		return 0;
+	return ring_moment_level(iteration->begin, iteration->begin);
 }
 
 /* Calls that the target dropped with their iteration were seen, and are not stored. */
@@ -221,13 +256,14 @@ static void put_iteration(void *arg, struct calls_process *process, pid_t tid,
 		put->iterations.dropped += iteration->calls;
 	}
 	if (thread != NO_THREAD)
-		calls_iterations_add(&put->iterations, config->tables, thread, iteration);
+		calls_iterations_add(&put->iterations, config->tables, thread, iteration,
+		                     level_of_iteration(config, iteration));
 }
 
 void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 {
 	bool runs = calls_policy_keeps_halves(config->policy);
-	bool moments = config->policy == TRACE_POLICY_TIME;
+	bool moments = calls_policy_has_moments(config->policy);
 
 	*put = (struct calls_put){
 		.sink = {.put = put_call,

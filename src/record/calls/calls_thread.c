@@ -30,6 +30,8 @@ struct calls_thread {
 		bool continued;     /* more of it follows, perhaps in another round */
 	} entry;
 	struct call_requests requests;
+	uint64_t levelled;    /* ticks up to which some calls had levels that the target wanted */
+	uint8_t wanted_level; /* of the calls that follow, as of struct calls_iteration */
 	/*
 	 * Identify the calls of a slot in a run; 0: they cannot be in a run. Slot 0 is never used.
 	 */
@@ -262,6 +264,18 @@ static inline void read_short(const struct reader *reader, uint64_t word)
 	read_again(reader, ring_head_slot(word), enter, enter + ring_again_duration(word));
 }
 
+/* From here on calls are of the next iteration, or of none. */
+static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigned wanted_level)
+{
+	struct calls_thread *thread = reader->thread;
+
+	thread->ticks = ticks;
+	if (thread->wanted_level)
+		thread->levelled = ticks;
+	thread->wanted_level = wanted_level <= NR_LEVELS ? (uint8_t)wanted_level : 0;
+	reader->process->wanted_level = thread->wanted_level;
+}
+
 static void read_iteration(const struct reader *reader, const uint64_t *record)
 {
 	struct calls_iteration iteration = {
@@ -275,14 +289,16 @@ static void read_iteration(const struct reader *reader, const uint64_t *record)
 		.level = (uint8_t)(ring_head_parts(record[0]) >> 6),
 		.pattern = ring_head_parts(record[0]) & 63,
 		.flags = (uint8_t)ring_head_flags(record[0]),
+		.wanted_level = reader->thread->wanted_level,
+		.is_mixed = record[1] < reader->thread->levelled,
 	};
 
-	reader->thread->ticks = record[4];
 	if (iteration.end < iteration.begin)
 		iteration.end = iteration.begin;
 	if (reader->sink->iteration)
 		reader->sink->iteration(reader->sink->arg, reader->process, reader->tid,
 		                        &iteration);
+	begin_iteration(reader, record[4], ring_head_slot(record[0]));
 }
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
@@ -365,7 +381,7 @@ static bool in_stretch(const struct calls_stretch *stretch, const struct calls_t
 static struct calls_stretch stretch_of_moment(const struct reader *reader)
 {
 	struct calls_stretch stretch = reader->time;
-	unsigned shift = reader->sink->moment_shift;
+	unsigned shift = reader->thread->wanted_level ? 0 : reader->sink->moment_shift;
 	uint64_t end = ((reader->thread->last >> shift) + 1) << shift;
 	double ticks = ((double)end - (double)stretch.from.ns) / stretch.from.rate;
 
@@ -487,7 +503,9 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 			.sink = sink,
 		};
 
+		process->wanted_level = reader.thread->wanted_level;
 		read_records(&reader, &view);
+		process->wanted_level = 0;
 	}
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);
 	if (state != RING_ENDED || view.tail != ring->head)

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/frame.h"
+#include "trace/trace_iterations.h"
 
 int merge_map_init(struct merge_map *map, struct tables *tables, struct clocks *clocks,
                    struct merge_input *inputs, uint32_t nr_inputs)
@@ -502,14 +503,24 @@ static void map_openmp(struct merge_map *map, const struct merge_input *input)
 	}
 }
 
+/* A merged trace may have calls of lower levels, of other ranks. */
+static void note_stored(struct trace_iterations *entry, unsigned floor)
+{
+	for (unsigned i = 0; i < entry->nr && i < TRACE_ITERATIONS_NR; i++)
+		if (trace_iteration_level(entry, i) < floor)
+			entry->patterns[i] &= (uint8_t)~TRACE_ITERATION_STORED;
+}
+
 static void map_iterations(struct merge_map *map, const struct merge_input *input)
 {
 	uint64_t *left = &tables_run(map->tables)->left_iterations;
+	const unsigned floor = trace_calls_floor(input->trace);
 	const struct trace_iterations *entry;
 
 	for (uint32_t i = 0; (entry = trace_iterations(input->trace, i)); i++) {
 		struct trace_iterations copy = *entry;
 
+		note_stored(&copy, floor);
 		copy.thread = map_number(input->threads, input->nr_threads, entry->thread);
 		copy.begin = input_time(map, input, entry->begin);
 		if (copy.thread == MERGE_NONE ||

@@ -81,6 +81,9 @@ static void test_levels(void **state)
 	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 0, 0), 0);
 	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1023, 0), 9);
 	assert_int_equal(level(TRACE_POLICY_DURATION, CLASS_POINT_TO_POINT, 1024, 0), 10);
+	/* Calls of no iteration go by moments. */
+	assert_int_equal(level(TRACE_POLICY_ITERATIONS, CLASS_USER, UINT64_C(1) << 30, 0),
+	                 level(TRACE_POLICY_TIME, CLASS_USER, UINT64_C(1) << 30, 0));
 }
 
 /* A reset opens all levels again, and asks for the same calls as at the start. */
@@ -138,6 +141,8 @@ static void test_messages_belong_to_one_call(void **state)
 	(void)state;
 	for (unsigned kind = 0; kind < NR_CALL_PARTS; kind++) {
 		assert_int_equal(strip(TRACE_POLICY_ALL, kind, &part), 1);
+		assert_int_equal(part.type, kind);
+		assert_int_equal(strip(TRACE_POLICY_ITERATIONS, kind, &part), 1);
 		assert_int_equal(part.type, kind);
 		assert_int_equal(part.request, 5);
 	}

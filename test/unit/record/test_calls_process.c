@@ -888,6 +888,92 @@ static void test_classes_of_teams(void **state)
 	assert_int_equal(w->process->malformed, 2);
 }
 
+/* Levels of calls, and iterations, that a sink was given. */
+struct told {
+	uint8_t levels[16];
+	unsigned nr_calls;
+	struct calls_iteration iterations[8];
+	unsigned nr;
+};
+
+static void tell_call(void *arg, struct calls_process *process, pid_t tid, uint32_t local_region,
+                      struct call *call)
+{
+	struct told *told = arg;
+
+	(void)tid;
+	(void)local_region;
+	(void)call;
+	assert_true(told->nr_calls < 16);
+	told->levels[told->nr_calls++] = process->wanted_level;
+}
+
+static void tell_iteration(void *arg, struct calls_process *process, pid_t tid,
+                           const struct calls_iteration *iteration)
+{
+	struct told *told = arg;
+
+	(void)process;
+	(void)tid;
+	assert_true(told->nr < 8);
+	told->iterations[told->nr++] = *iteration;
+}
+
+static void produce_iteration(struct world *w, uint64_t begin, uint64_t end, uint64_t last,
+                              uint64_t next_level)
+{
+	const uint64_t words[5] = {ring_head(RING_ITERATION, 5, 0, RING_ITERATION_STORED, 1) |
+	                                   next_level << RING_SLOT_SHIFT,
+	                           begin, end, 1, last};
+
+	produce(w, 0, words, 5);
+}
+
+static void produce_send(struct world *w, uint64_t enter)
+{
+	produce(w, 0, (uint64_t[3]){ring_head(RING_CALL, 3, 0, 0, CALL_Send), enter, enter + 5}, 3);
+}
+
+/* The record before an iteration says at which level its calls are wanted, also in another round.
+ */
+static void test_levels_of_iterations(void **state)
+{
+	static const uint8_t levels[] = {0, 8, 8, 0, 64, 0, 0};
+	struct world *w = *state;
+	struct told told = {0};
+	const struct calls_sink teller = {
+		.put = tell_call, .iteration = tell_iteration, .arg = &told};
+
+	produce_send(w, 100);
+	produce_iteration(w, 100, 200, 200, 8);
+	produce_send(w, 200);
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &teller);
+	produce_send(w, 210);
+	/* Two calls of the next iteration were written before. */
+	produce_iteration(w, 200, 220, 240, 0);
+	produce_send(w, 250);
+	produce_iteration(w, 220, 300, 300, NR_LEVELS);
+	produce_send(w, 300);
+	/* No such level. */
+	produce_iteration(w, 300, 400, 400, NR_LEVELS + 1);
+	produce_send(w, 400);
+	produce_iteration(w, 400, 500, 500, 255);
+	produce_send(w, 500);
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &teller);
+	assert_int_equal(told.nr_calls, sizeof(levels));
+	assert_memory_equal(told.levels, levels, sizeof(levels));
+	assert_int_equal(w->process->wanted_level, 0);
+	assert_int_equal(told.nr, 5);
+	assert_int_equal(told.iterations[0].wanted_level, 0);
+	assert_int_equal(told.iterations[1].wanted_level, 8);
+	assert_int_equal(told.iterations[2].wanted_level, 0);
+	assert_int_equal(told.iterations[3].wanted_level, NR_LEVELS);
+	for (unsigned i = 0; i < 5; i++)
+		assert_int_equal(told.iterations[i].is_mixed, i == 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -911,6 +997,7 @@ int main(void)
 		TEST(test_continued_calls),
 		TEST(test_teams),
 		TEST(test_classes_of_teams),
+		TEST(test_levels_of_iterations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* Iterations of a trace: their order, their phases, and the calls that belong to them. */
 #include "cases.h"
 #include "trace_world.h"
+#include "hmb/lambda.h"
 #include "trace/trace_iterations.h"
 
 enum { THREAD = 2, ANCHOR = 5, OTHER = 6, STEP = 1000000 };
@@ -62,6 +63,39 @@ static void they_come_in_order(void **state)
 	assert_true(iteration_cursor_next(&cursor, &got));
 	assert_true(got.begin == 90000 && got.ordinal == 20 && got.slow && !got.stored);
 	assert_false(iteration_cursor_next(&cursor, &got));
+	iteration_index_fini(&index);
+	trace_close(trace);
+	world_close(&w);
+}
+
+/* The level of an ordinary one follows from its ordinal. */
+static void those_below_the_floor_are_not_stored(void **state)
+{
+	struct trace_iterations entries[] = {entry_of(1, 1000, 1)};
+	struct iteration_cursor cursor;
+	struct trace_iteration got;
+	struct iteration_index index;
+	struct trace *trace;
+	struct world w;
+
+	(void)state;
+	for (unsigned i = 0; i < TRACE_ITERATIONS_NR; i++)
+		add(&entries[0], 2000, TRACE_ITERATION_STORED);
+	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
+		entries[0].levels[i].at = TRACE_ITERATIONS_NONE;
+	entries[0].levels[1].at = 4;
+	entries[0].levels[1].level = 9;
+	trace = opened(&w, entries, 1);
+	assert_int_equal(iteration_index_init(&index, trace), 0);
+	assert_int_equal(index.floor, trace_calls_floor(trace));
+	for (index.floor = 0; index.floor < 12; index.floor++) {
+		iteration_cursor_init(&cursor, &index, THREAD);
+		for (unsigned i = 0; i < TRACE_ITERATIONS_NR; i++) {
+			assert_true(iteration_cursor_next(&cursor, &got));
+			assert_int_equal(got.stored,
+			                 (i == 4 ? 9 : lambda_random(i + 1)) >= index.floor);
+		}
+	}
 	iteration_index_fini(&index);
 	trace_close(trace);
 	world_close(&w);
@@ -135,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_come_in_order),
+		cmocka_unit_test(those_below_the_floor_are_not_stored),
 		cmocka_unit_test(loose_ones_belong_to_the_next_phase),
 		cmocka_unit_test(calls_belong_to_one),
 	};

@@ -1,0 +1,124 @@
+/* Iterations that targets told of, as entries of the trace. */
+#include "tables_folder.h"
+
+#include <unistd.h>
+
+#include "hmb/lambda.h"
+#include "record/calls/calls_iterations.h"
+#include "preload/call_ring.h"
+#include "trace/trace_iterations.h"
+
+enum { THREAD = 0, NR = 100, NS = 1000 };
+
+struct world {
+	char folder[64];
+	struct tables *tables;
+	struct calls_iterations iterations;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->tables = tables_in_folder(w->folder, 128 << 10);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	calls_iterations_fini(&w->iterations);
+	tables_free(w->tables);
+	rmdir(w->folder);
+	free(w);
+	return 0;
+}
+
+static void add(struct world *w, uint32_t ordinal, unsigned flags, unsigned level)
+{
+	const struct calls_iteration iteration = {
+		.begin = (uint64_t)ordinal * NS,
+		.end = (ordinal + UINT64_C(1)) * NS,
+		.begin_ticks = ordinal,
+		.end_ticks = ordinal + 1,
+		.calls = 12,
+		.phase = 1,
+		.ordinal = ordinal,
+		.flags = (uint8_t)flags,
+	};
+
+	calls_iterations_add(&w->iterations, w->tables, THREAD, &iteration, level);
+}
+
+static uint32_t nr_entries(const struct world *w)
+{
+	return tables_section(w->tables, TRACE_ITERATIONS).nr;
+}
+
+/* Level of an iteration, by the entries; its calls must be those that were stored. */
+static unsigned level_of(const struct world *w, uint32_t ordinal, bool *stored)
+{
+	for (uint32_t i = 0; i < nr_entries(w); i++) {
+		const struct trace_iterations *entry = tables_iterations(w->tables, i);
+
+		if (ordinal - entry->ordinal < entry->nr) {
+			unsigned at = ordinal - entry->ordinal;
+
+			*stored = entry->patterns[at] & TRACE_ITERATION_STORED;
+			return trace_iteration_level(entry, at);
+		}
+	}
+	fail();
+	return 0;
+}
+
+/* Levels that follow from ordinals take no room, nor do those of iterations without calls. */
+static void test_usual_levels(void **state)
+{
+	struct world *w = *state;
+	bool stored;
+
+	for (uint32_t i = 1; i <= NR; i++)
+		add(w, i, i % 2 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
+		    i % 2 ? lambda_random(i) : 40);
+	assert_int_equal(nr_entries(w), (NR + TRACE_ITERATIONS_NR - 1) / TRACE_ITERATIONS_NR);
+	for (uint32_t i = 1; i <= NR; i++) {
+		assert_int_equal(level_of(w, i, &stored), lambda_random(i));
+		assert_int_equal(stored, i % 2);
+	}
+}
+
+/* Every one has another level: an entry holds few of them, and none is lost. */
+static void test_other_levels(void **state)
+{
+	struct world *w = *state;
+	bool stored;
+
+	for (uint32_t i = 1; i <= NR; i++)
+		add(w, i, RING_ITERATION_STORED, lambda_random(i) + 1 + i % 7);
+	assert_int_equal(nr_entries(w),
+	                 (NR + TRACE_ITERATIONS_LEVELS - 1) / TRACE_ITERATIONS_LEVELS);
+	for (uint32_t i = 1; i <= NR; i++) {
+		assert_int_equal(level_of(w, i, &stored), lambda_random(i) + 1 + i % 7);
+		assert_true(stored);
+	}
+	/* A begin is still known: no time is lost between entries. */
+	for (uint32_t i = 0; i < nr_entries(w); i++) {
+		const struct trace_iterations *entry = tables_iterations(w->tables, i);
+
+		assert_int_equal(entry->begin, (uint64_t)entry->ordinal * NS);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_usual_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_other_levels, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
