@@ -48,6 +48,12 @@ expect_picture ' · recording-paused, all ('
 "$ADAPTRACE" ctl x.atr resume || fail "resume"
 press g
 expect_picture '─ main\| main'
+press Right
+expect_picture '^ *self  call path'
+press f
+expect_picture 'whole run.*function'
+press g
+expect_picture '^ *total *self  call path'
 press q '?'
 expect_picture 'freeze the picture'
 press q

@@ -81,16 +81,32 @@ static void say_several(const struct image_list *list, const struct wanted *want
 	free(text);
 }
 
-static void say_none(const char *whom)
+/* Whether the trace has a recorder whose image this version does not understand. */
+static bool is_foreign(const struct image_list *list, const char *path)
 {
+	for (size_t i = 0; i < list->nr; i++)
+		if (list->entries[i].holder == SHM_IMAGE_RECORDER && !list->entries[i].trace_path &&
+		    shm_image_is_named(list->entries[i].file, path))
+			return true;
+	return false;
+}
+
+static void say_none(const struct image_list *list, const char *whom)
+{
+	const char *path = whom ? whom : DEFAULT_TRACE;
+
 	if (whom && whom_pid(whom))
 		say("no recorder of yours is or records process %s here, or it found no room in "
 		    "/dev/shm; name the trace that it will write",
 		    whom);
+	else if (is_foreign(list, path))
+		say("the recorder of '%s' is of another version of adaptrace, or its memory is "
+		    "damaged; use the adaptrace that records",
+		    path);
 	else
 		say("no recorder of yours is at work on '%s' here, or it found no room in "
 		    "/dev/shm; name the file that it will write, or a PID",
-		    whom ? whom : DEFAULT_TRACE);
+		    path);
 }
 
 static int take(struct whom *recorder, const struct image_entry *entry)
@@ -175,7 +191,7 @@ int whom_find(struct whom *recorder, const char *whom)
 	else if (nr)
 		say_several(&list, &wanted, nr);
 	else
-		say_none(whom);
+		say_none(&list, whom);
 	free(wanted.path);
 	image_list_free(&list);
 	return err;

@@ -11,6 +11,7 @@
 
 #define FEW_CALLS   12 /* below an ordinary report */
 #define MAX_CALLERS 12 /* of a context in one line */
+#define NAME_ROOM   16 /* columns that a name of a call should have */
 
 struct job_text {
 	struct job of;
@@ -36,6 +37,16 @@ static bool is_value(const struct call_sums *sums, uint32_t region)
 	return trace_region_traits(sums->trace, region)->type == REGION_VALUE;
 }
 
+/* Leaves out columns where the names of calls would be cut. */
+static void fit_calls(struct table *table, const struct report_options *options)
+{
+	static const char *const spare[] = {"bytes", "received", "sent", "mean", NULL};
+
+	if (options->style.width)
+		table_fit(table, spare,
+		          options->style.width > NAME_ROOM ? options->style.width - NAME_ROOM : 1);
+}
+
 /* Prints the table of regions that are values, or that of all other regions. */
 static void put_call_table(FILE *to, const struct job_text *job, const uint32_t *order,
                            uint32_t nr_order, bool values, uint32_t limit)
@@ -46,6 +57,7 @@ static void put_call_table(FILE *to, const struct job_text *job, const uint32_t 
 	                      .hidden = hidden_error(job->of.calls.thinned)};
 	uint32_t nr = 0;
 
+	fit_calls(&table, options);
 	for (uint32_t i = 0; i < nr_order; i++) {
 		if (is_value(&job->of.calls, order[i]) != values)
 			continue;

@@ -31,6 +31,8 @@ int screen_run(const struct top_recording *recording)
 #define ESCAPE     27
 #define CTRL_L     12
 #define MOST_ENDS  100
+#define SIDEWAYS   8                       /* columns that an arrow moves a view by */
+#define MOST_LEFT  2000                    /* columns of a view that may be out of sight */
 #define QUICK_NS   ((uint64_t)100000000)   /* from look to look before there is a picture */
 #define ANSWER_NS  ((uint64_t)10000000000) /* that an answer of the recorder stays */
 
@@ -336,6 +338,19 @@ static void draw_foot(const struct screen *screen)
 
 /* --- views ------------------------------------------------------------------------------------ */
 
+/* Returns what follows so many characters. */
+static const char *behind(const char *text, unsigned nr)
+{
+	uint32_t character;
+
+	while (nr-- && *text) {
+		unsigned size = text_decode(text, &character);
+
+		text += size ? size : 1;
+	}
+	return text;
+}
+
 static void draw_view(const struct screen *screen)
 {
 	const struct text_view *view = &screen->view;
@@ -343,9 +358,11 @@ static void draw_view(const struct screen *screen)
 	for (int y = 0; y < LINES - 1; y++) {
 		size_t line = view->first + (size_t)y;
 
-		draw_text(screen, y, A_NORMAL, line < view->nr ? view->lines[line] : "");
+		draw_text(screen, y, A_NORMAL,
+		          line < view->nr ? behind(view->lines[line], view->left) : "");
 	}
-	draw_text(screen, LINES - 1, A_REVERSE, " arrows and page keys scroll  q back");
+	draw_text(screen, LINES - 1, A_REVERSE,
+	          " arrows and page keys scroll  f functions  g tree  q back");
 }
 
 static void open_view(struct screen *screen, enum text_view_type type)
@@ -492,13 +509,13 @@ static long moved(long from, long by, long nr)
 	return to > 0 ? to : 0;
 }
 
-static void view_key(struct screen *screen, int key)
+static void scroll_view(struct text_view *view, int key)
 {
-	struct text_view *view = &screen->view;
 	long nr = (long)view->nr - (LINES - 2);
 
-	if (key == 'q' || key == ESCAPE || key == '?' || key == 'h')
-		text_view_close(view);
+	if (key == KEY_LEFT || key == KEY_RIGHT)
+		view->left = (unsigned)moved(view->left, key == KEY_LEFT ? -SIDEWAYS : SIDEWAYS,
+		                             MOST_LEFT);
 	else
 		view->first = (size_t)moved((long)view->first,
 		                            scroll_of(key, LINES - 2, (long)view->nr), nr);
@@ -539,6 +556,21 @@ static bool view_opened(struct screen *screen, int key)
 		return true;
 	default:
 		return false;
+	}
+}
+
+static void view_key(struct screen *screen, int key)
+{
+	struct text_view *view = &screen->view;
+
+	screen->message = NULL;
+	if (key == 'q' || key == ESCAPE || key == '?' || key == 'h') {
+		text_view_close(view);
+	} else if (key == 'f' || key == 't') {
+		text_view_close(view);
+		show_rows(screen, key == 't');
+	} else if (!view_opened(screen, key)) {
+		scroll_view(view, key);
 	}
 }
 

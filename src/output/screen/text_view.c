@@ -10,7 +10,8 @@
 
 #define MAX_OF_VIEW 50000 /* samples that stand for the whole run */
 #define REFRESH     ((uint64_t)2000000000)
-#define MOST_SHARE  20 /* views are made in one part in so many of the time */
+#define WIDE_TEXT   160 /* columns of views that are scrolled to the sides */
+#define MOST_SHARE  20  /* views are made in one part in so many of the time */
 
 void text_view_close(struct text_view *view)
 {
@@ -107,7 +108,8 @@ static int put_report(const struct text_view *view, const struct top_model *mode
                       unsigned columns)
 {
 	const struct top_recording *recording = model->recording;
-	struct report_options options = options_of(model, columns);
+	const bool fits = view->type == TEXT_VIEW_CALLS || columns > WIDE_TEXT;
+	struct report_options options = options_of(model, fits ? columns : WIDE_TEXT);
 	int err = recording->choose_window(recording->arg, 0);
 
 	if (err)

@@ -20,7 +20,8 @@ struct text_view {
 	char *function;
 	char *text, **lines; /* NULL: no view is open */
 	size_t nr, first;
-	uint64_t due; /* when it is made anew, ns of the clock */
+	unsigned left; /* columns that are out of sight */
+	uint64_t due;  /* when it is made anew, ns of the clock */
 };
 
 /*
