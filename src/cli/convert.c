@@ -12,6 +12,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,14 @@ static void tell_unsampled(const struct convert_options *options,
 	    options->output.converter->name);
 }
 
+static void tell_unpaired(const struct conversion *conversion)
+{
+	if (conversion->unpaired)
+		say("%" PRIu64 " ends of messages and collectives are left out: their other ends "
+		    "were dropped with their iterations, or cannot be told from others",
+		    conversion->unpaired);
+}
+
 static int check_calls(const struct convert_options *options, const struct trace *trace)
 {
 	if (!options->enter_leave || trace_has_calls(trace))
@@ -156,6 +165,8 @@ static int convert_trace(struct convert_options *options, const struct trace *tr
 		err = convert_output_write(&options->output, &conversion, name);
 	if (!err)
 		tell_unsampled(options, &conversion);
+	if (!err)
+		tell_unpaired(&conversion);
 	if (!err && !options->enter_leave)
 		say_callers(trace);
 	if (!err && !options->output.named && !options->output.quiet)

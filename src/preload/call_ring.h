@@ -49,7 +49,9 @@
  *
  *     RING_ITERATION head word: level and pattern, flags, calls | ticks at its begin | at its end |
  *                    number of the phase, and above bit 32 the ordinal | ticks from which
- *                    the gap of the next record counts
+ *                    the gap of the next record counts. Of one whose calls were written, where
+ *                    that is known: the thread's collectives of all ranks before it | its balance
+ *                    of messages before it: see channel.h
  *
  * The policy of the recorder may be to drop whole iterations. Then all iterations are held back as
  * well, and with each of them the record of the one before it: when an iteration has ended, the

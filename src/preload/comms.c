@@ -192,6 +192,12 @@ static void note_width(uint32_t number, size_t members)
 	process.wide_comms |= UINT64_C(1) << number;
 }
 
+static void note_end(uint32_t number, const struct comm *comm)
+{
+	if (number < COMM_ENDS)
+		process.comm_ends[number] = (struct comm_end){comm->id, (uint32_t)comm->rank};
+}
+
 static void define(struct comm *comm, const struct members *members)
 {
 	bool world = is_job(comm), self = comm->handle == abi.comm_self;
@@ -207,6 +213,7 @@ static void define(struct comm *comm, const struct members *members)
 		return;
 	comms.nr++;
 	note_width(comms.nr, members->nr_local);
+	note_end(comms.nr, comm);
 	if (world || define_members(comms.nr, members))
 		comm->number = comms.nr;
 }

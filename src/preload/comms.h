@@ -10,6 +10,7 @@
 #define PRELOAD_COMMS_H
 
 #include "preload/preload.h"
+#include "hmb/channel.h"
 
 struct comm {
 	uint64_t handle, id;
@@ -56,6 +57,21 @@ static inline bool comm_is_wide(uint32_t number)
 {
 	return number < 64 && process.wide_comms >> number & 1;
 }
+
+/*
+ * Returns the hash of the channel of a message that this process sent to a peer, or received from
+ * it. Channels of later communicators have hashes that other processes do not know.
+ */
+static inline uint64_t comm_channel(uint32_t number, int32_t peer, int32_t tag, bool receives)
+{
+	uint32_t other = (uint32_t)peer;
+	struct comm_end own = {~(uint64_t)number, process.shared->pid};
+
+	if (number < COMM_ENDS && process.comm_ends[number].id)
+		own = process.comm_ends[number];
+	return channel_hash(own.id, receives ? other : own.rank, receives ? own.rank : other, tag);
+}
+
 /* Returns the number of a file that the communicator's members open together; 0: it has none. */
 uint32_t comm_open_file(struct comm *comm, const char *name);
 /* Reads the numbers of neighbours that the topology gives this process. */

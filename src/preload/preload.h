@@ -33,6 +33,13 @@
 #define PROCESS_PAGE 4096
 #endif
 
+/* The own end of the channels of a communicator: see hmb/channel.h. */
+#define COMM_ENDS 256
+struct comm_end {
+	uint64_t id; /* 0: not known */
+	uint32_t rank;
+};
+
 /*
  * The first part becomes zeros in a child, however the child was made: fork handlers run after
  * fork() alone, not after clone() and _Fork().
@@ -53,10 +60,11 @@ struct process {
 	unsigned nr_sessions;
 	uintptr_t session, session_group; /* that tells what the job is, and its group; 0: none */
 	uint64_t next_request;
-	uint64_t wide_comms;  /* a bit for each number below 64 of a communicator with the most
-	                         members */
-	pthread_mutex_t lock; /* definitions, communicators, rings being taken */
-	pthread_key_t key;    /* its destructor gives the ring of an ending thread back */
+	uint64_t wide_comms; /* a bit for each number below 64 of a communicator with the most
+	                        members */
+	struct comm_end comm_ends[COMM_ENDS]; /* by the number of a communicator */
+	pthread_mutex_t lock;                 /* definitions, communicators, rings being taken */
+	pthread_key_t key; /* its destructor gives the ring of an ending thread back */
 	bool have_key;
 };
 

@@ -22,6 +22,7 @@ enum {
 /* Where an iteration began in the ring. */
 struct mark {
 	uint64_t event, head, last, lost;
+	uint64_t nr_wide, balance; /* before the event */
 	struct call_requests requests;
 	bool skipped;
 };
@@ -59,6 +60,7 @@ struct scale {
 	unsigned unit;                /* level of the iterations that are kept or dropped */
 	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
 	uint64_t nr;                  /* of the event at hand */
+	uint64_t nr_wide;             /* collectives of all ranks before it */
 	bool any_ended;               /* a level's iteration has ended before the event at hand */
 	uint64_t dropped;             /* the first event behind the last one that was dropped */
 	uint32_t nr_keys;
@@ -144,6 +146,55 @@ static bool is_wide(const struct thread *thread)
 	return false;
 }
 
+static uint64_t balance_of(const struct thread *thread)
+{
+	uint64_t balance = 0;
+
+	for (size_t at = 0; at < thread_part_words(thread);
+	     at += ring_part_words(thread->parts[at] & 0xff)) {
+		uint64_t part = thread->parts[at];
+		unsigned type = part & 0xff;
+		bool sends = type == CALL_SEND || type == CALL_SEND_POSTED;
+		bool receives = type == CALL_RECEIVE || type == CALL_RECEIVE_DONE;
+		uint64_t channel;
+
+		if ((!sends && !receives) || (int32_t)(part >> 32) < 0)
+			continue;
+		channel = comm_channel(part >> 8 & 0xffffff, (int32_t)(part >> 32),
+		                       (int32_t)thread->parts[at + 1], receives);
+		balance += sends ? channel : -channel;
+	}
+	return balance;
+}
+
+/* --- where iterations begin ------------------------------------------------------------------- */
+
+static struct mark mark_now(const struct scale *scale)
+{
+	const struct thread *thread = scale->thread;
+
+	return (struct mark){
+		.event = scale->nr,
+		.head = thread->head,
+		.last = thread->last,
+		.lost = thread->ring->lost,
+		.nr_wide = scale->nr_wide,
+		.balance = scale->events.balance,
+		.requests = thread->requests,
+		.skipped = thread->skipped,
+	};
+}
+
+/*
+ * Returns where an iteration has ended: now, or where the last iteration of the level below began,
+ * of which it is only known now that it is the first of the next one. Its event is another one if
+ * the place is not known.
+ */
+static struct mark end_of(const struct scale *scale, unsigned level)
+{
+	return level ? scale->levels[level - 1].mark : mark_now(scale);
+}
+
 /* --- what is kept ----------------------------------------------------------------------------- */
 
 /*
@@ -180,6 +231,20 @@ static bool note_ordinal(struct scale_pattern *pattern, unsigned level, uint32_t
 }
 
 /*
+ * Ranks that found a loop around others at different times count its iterations differently, but
+ * not the collectives of all of them.
+ */
+static uint32_t common_ordinal(const struct scale *scale, const struct segment_iteration *iteration)
+{
+	const struct mark *begun = &scale->levels[iteration->level].mark;
+
+	if (!iteration->level || begun->event != iteration->begin ||
+	    begun->nr_wide == end_of(scale, iteration->level).nr_wide)
+		return (uint32_t)iteration->ordinal;
+	return (uint32_t)begun->nr_wide;
+}
+
+/*
  * Returns the level of the n-th of some iterations that are to outlive the others. Where there are
  * many of them they share the buffer with the others.
  */
@@ -206,7 +271,7 @@ static struct judgement judge(struct scale *scale, const struct segment_iteratio
 {
 	struct scale_pattern *pattern =
 		&scale->levels[iteration->level].patterns[iteration->pattern];
-	unsigned level = lambda_random((uint32_t)iteration->ordinal);
+	unsigned level = lambda_random(common_ordinal(scale, iteration));
 	uint32_t floor = __atomic_load_n(&process.shared->floor, __ATOMIC_RELAXED);
 	struct judgement judgement;
 	bool is_first, is_spread;
@@ -278,20 +343,6 @@ static void forget_slots(struct thread *thread, uint64_t from, uint64_t to)
 	for (unsigned i = 1; i < RING_SLOTS; i++)
 		if (is_told_between(&thread->known->slots[i], from, to))
 			thread->known->slots[i].told = false;
-}
-
-static struct mark mark_now(const struct scale *scale)
-{
-	const struct thread *thread = scale->thread;
-
-	return (struct mark){
-		.event = scale->nr,
-		.head = thread->head,
-		.last = thread->last,
-		.lost = thread->ring->lost,
-		.requests = thread->requests,
-		.skipped = thread->skipped,
-	};
 }
 
 static bool are_in_one_lap(const struct thread *thread, uint64_t from, uint64_t to)
@@ -373,30 +424,26 @@ static uint64_t time_of(const struct scale *scale, uint64_t event)
 	return scale->events.times[event % SEGMENT_HISTORY];
 }
 
-/*
- * Returns where an iteration has ended: now, or where the last iteration of the level below began,
- * of which it is only known now that it is the first of the next one. Its event is another one if
- * the place is not known.
- */
-static struct mark end_of(const struct scale *scale, unsigned level)
-{
-	return level ? scale->levels[level - 1].mark : mark_now(scale);
-}
-
 /* Tells of an iteration; `last` is the time at which the records behind it go on. */
-static size_t make_record(uint64_t *words, const struct segment_iteration *iteration,
-                          unsigned flags, uint64_t begin, uint64_t end, uint64_t last)
+static size_t make_record(const struct scale *scale, uint64_t *words,
+                          const struct segment_iteration *iteration, unsigned flags, uint64_t begin,
+                          uint64_t end, uint64_t last)
 {
+	const struct mark *begun = &scale->levels[iteration->level].mark;
 	uint64_t calls = iteration->end - iteration->begin;
+	bool has_point = flags & RING_ITERATION_STORED && begun->event == iteration->begin;
+	size_t nr = has_point ? 7 : 5;
 
 	words[0] =
-		ring_head(RING_ITERATION, 5, iteration->pattern | (unsigned)iteration->level << 6,
+		ring_head(RING_ITERATION, nr, iteration->pattern | (unsigned)iteration->level << 6,
 	                  flags, calls < 1 << 24 ? (uint32_t)calls : (1U << 24) - 1);
 	words[1] = begin;
 	words[2] = end;
 	words[3] = iteration->phase | iteration->ordinal << 32;
 	words[4] = last;
-	return 5;
+	words[5] = begun->nr_wide;
+	words[6] = begun->balance;
+	return nr;
 }
 
 static size_t make_requests(uint64_t *words, const struct call_requests *requests)
@@ -417,7 +464,7 @@ static bool put_iteration(struct scale *scale, const struct segment_iteration *i
 	uint64_t words[8];
 	size_t nr;
 
-	nr = make_record(words, iteration, flags, begin, end, is_now ? end : to.last);
+	nr = make_record(scale, words, iteration, flags, begin, end, is_now ? end : to.last);
 	if (drops && !is_now)
 		nr += make_requests(words + nr, &to.requests);
 	/* Records of the next iteration may use slots that those of this one tell of. */
@@ -443,8 +490,8 @@ static void append_iteration(struct scale *scale, const struct segment_iteration
                              unsigned flags, uint64_t begin, uint64_t end)
 {
 	struct thread *thread = scale->thread;
-	uint64_t words[5], head = thread->head;
-	size_t nr = make_record(words, iteration, flags, begin, end, thread->last);
+	uint64_t words[7], head = thread->head;
+	size_t nr = make_record(scale, words, iteration, flags, begin, end, thread->last);
 
 	thread_write_words(thread, words, nr);
 	if (thread->head != head && iteration->end == scale->nr)
@@ -574,20 +621,31 @@ static void choose_end(struct scale *scale)
 	thread->published = holds ? &thread->ring->pending : &thread->ring->head;
 }
 
+static void look_at_call(struct scale *scale, struct known_call *call)
+{
+	uint16_t event = event_of(scale);
+	bool wide = is_wide(scale->thread);
+
+	call->event = wide ? 0 : event;
+	call->wide_event = wide ? event : 0;
+	call->balance = balance_of(scale->thread);
+}
+
 void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
 {
 	struct scale *scale = thread->scale;
-	uint16_t event = known ? known->event : 0;
-	bool is_first = !event; /* the segmenter remembers which events are wide */
+	struct known_call call;
 
-	if (is_first)
-		event = event_of(scale);
-	if (known)
-		known->event = event;
+	if (!known)
+		known = &call;
+	if (known == &call || !(known->event | known->wide_event))
+		look_at_call(scale, known);
 	scale->nr = scale->events.queue->nr;
 	scale->events.times[scale->nr % SEGMENT_HISTORY] = enter;
-	segmenter_put(scale->segmenter, event, is_first && is_wide(thread));
+	segmenter_put(scale->segmenter, known->event | known->wide_event, known->wide_event);
 	choose_end(scale);
+	scale->nr_wide += known->wide_event != 0;
+	scale->events.balance += known->balance;
 }
 
 void scale_start(struct thread *thread)

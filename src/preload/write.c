@@ -121,7 +121,7 @@ static void become_known(const struct thread *thread, struct known_call *known)
 	known->head = thread->made;
 	known->site = thread->site;
 	known->told = false;
-	known->event = 0;
+	known->event = known->wide_event = 0;
 	memset(known->parts, 0, FEW_WORDS * sizeof(*known->parts));
 	memcpy(known->parts, thread->parts, thread_part_words(thread) * sizeof(*known->parts));
 	known->nr_steps = thread_has_value(thread) ? 0 : (uint8_t)sums_find(thread, known->steps);

@@ -14,12 +14,14 @@
 struct known_call {
 	uint64_t head; /* 0: none */
 	uintptr_t site;
-	uint32_t used;      /* calls of the thread when it came last, modulo 2^32 */
-	uint32_t candidate; /* who takes a slot nearby, by hash, when it comes again */
-	bool told;          /* the recorder knows it, too */
-	uint16_t event;     /* of scale.h; 0: not known */
-	uint64_t told_head; /* head after the record that told of it */
-	uint8_t nr_steps;   /* 0: its sums need sums_add() */
+	uint32_t used;       /* calls of the thread when it came last, modulo 2^32 */
+	uint32_t candidate;  /* who takes a slot nearby, by hash, when it comes again */
+	bool told;           /* the recorder knows it, too */
+	uint16_t event;      /* of scale.h; 0: not known, or one that always needs a look: */
+	uint16_t wide_event; /* a collective of all ranks */
+	uint64_t balance;    /* valid with either: what its messages add, see channel.h */
+	uint64_t told_head;  /* head after the record that told of it */
+	uint8_t nr_steps;    /* 0: its sums need sums_add() */
 	uint64_t parts[RING_SLOT_WORDS];
 	struct sum_step steps[RING_SLOT_PARTS + 1];
 };
@@ -123,14 +125,19 @@ void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr)
 /* The calls of a thread as events of a loop: see scale.h. */
 struct scale_events {
 	struct segment_queue *queue;
+	uint64_t balance;                /* of the messages of all events, see channel.h */
 	uint64_t times[SEGMENT_HISTORY]; /* ticks at entry, by the number of the event */
 };
 
 /* Takes a call as an event that needs no look. Returns false if it needs one. */
-static inline bool scale_put_event(struct scale_events *events, uint16_t event, uint64_t enter)
+static inline bool scale_put_event(struct scale_events *events, const struct known_call *known,
+                                   uint64_t enter)
 {
 	events->times[events->queue->nr % SEGMENT_HISTORY] = enter;
-	return segment_queue_put(events->queue, event);
+	if (!segment_queue_put(events->queue, known->event))
+		return false;
+	events->balance += known->balance;
+	return true;
 }
 
 /*
@@ -152,7 +159,7 @@ static inline void thread_write(struct thread *thread, bool wanted, uint64_t ent
 	uint64_t gap, duration = leave - enter;
 
 	if (thread->events && !thread->idle &&
-	    !(has_slot && scale_put_event(thread->events, known->event, enter)))
+	    !(has_slot && scale_put_event(thread->events, known, enter)))
 		scale_call(thread, has_slot ? known : NULL, enter);
 	gap = enter - thread->last;
 	if (unlikely(!known->nr_steps || !has_slot) ||

@@ -381,9 +381,10 @@ struct trace_call_site {
 };
 static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 
-#define TRACE_ITERATIONS_NR     32 /* iterations of one entry */
+#define TRACE_ITERATIONS_NR     28 /* iterations of one entry */
 #define TRACE_ITERATIONS_LEVELS 3
 #define TRACE_ITERATIONS_NONE   255
+#define TRACE_NO_POINT          UINT32_MAX /* in place of a number of collectives */
 
 enum trace_iteration_flags {
 	TRACE_ITERATION_PATTERN = 63, /* these bits are the pattern */
@@ -407,11 +408,18 @@ enum trace_iterations_flags {
  */
 struct trace_iterations {
 	uint64_t begin; /* of the first one, ns */
+	/*
+	 * How far the thread was before the first one: channels of the messages that it had sent,
+	 * minus those of the messages received, see channel.h; and below, its calls of collectives
+	 * of all ranks. Both are valid if collectives is not TRACE_NO_POINT.
+	 */
+	uint64_t balance;
 	uint32_t thread;
 	uint32_t phase;   /* of the thread: other numbers are other loops */
 	uint32_t ordinal; /* of the first one: how often the loop had begun an iteration */
 	uint32_t calls;   /* of all of them */
-	uint8_t level;    /* 0: an innermost loop; enum trace_iterations_flags */
+	uint32_t collectives;
+	uint8_t level; /* 0: an innermost loop; enum trace_iterations_flags */
 	uint8_t nr;
 	uint16_t durations[TRACE_ITERATIONS_NR];
 	uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */

@@ -2,8 +2,9 @@
 
 #include "base/array.h"
 #include "base/map64.h"
-#include "hmb/lambda.h"
+#include "hmb/channel.h"
 #include "hmb/segment.h"
+#include "trace/message_epochs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 /* Ends of messages in one direction with one tag, or collectives of one communicator. */
 struct channel {
 	uint64_t next;  /* number of its next end */
+	uint64_t hash;  /* what an end adds to the balance */
+	uint64_t epoch; /* in which some of its ends were counted */
+	uint32_t in_epoch;
 	uint32_t place; /* in the counts of the open iteration, if it has any there */
 	bool counted;   /* sums count it */
 };
@@ -33,9 +37,18 @@ struct pattern_counts {
 
 /* The key is the same at all ends of a pair. */
 struct pair {
-	uint64_t key; /* 0: the part needs no other end */
+	uint64_t key;   /* 0: the part needs no other end */
+	uint64_t epoch; /* see number_in_epoch() */
 	uint32_t ends;
-	bool receives;
+	bool receives, needs_epoch;
+};
+
+/* How far a thread is: see struct trace_iterations. */
+struct progress {
+	uint64_t collectives, balance;
+	bool known;
+	bool in_epoch; /* all calls since the last collective of all ranks were seen */
+	bool begun;    /* a message or a collective was seen */
 };
 
 struct message_reader {
@@ -48,9 +61,12 @@ struct message_reader {
 	uint32_t nr_channels;
 	struct pattern_counts open; /* of the iteration that is open */
 	struct pattern_counts patterns[SEGMENT_LEVELS][SEGMENT_PATTERNS];
-	bool is_wide; /* the open one began with a collective of all ranks */
-	bool unknown; /* an iteration was dropped of which no other one is known, or too many were
-	               */
+	struct progress progress;
+	uint64_t epoch;                /* number of the epochs that were begun */
+	uint32_t own_comm, own_number; /* the rank's number in a communicator */
+	/* An iteration was dropped of which no other one is known, or too many were, or the
+	 * numbers are not those that the program counted. */
+	bool unknown;
 	uint64_t work, most_work; /* additions to channels */
 	struct pair *pairs;
 	bool *told;
@@ -64,7 +80,9 @@ struct message_pairs {
 	uint32_t *ends; /* of a pair: 1 for a send, 1 << 16 for a receive; of a collective each */
 	uint32_t nr;
 	uint32_t most_members; /* of a communicator */
-	bool by_iteration;     /* see number_in_iteration() */
+	bool by_epoch;         /* see number_in_epoch() */
+	bool has_holes;        /* calls are missing beside those of iterations */
+	struct message_epochs epochs;
 };
 
 /* --- numbers of ends -------------------------------------------------------------------------- */
@@ -87,26 +105,32 @@ static uint32_t count_end(struct message_reader *reader, uint32_t number)
 }
 
 /*
- * Where the numbers of any thread are wrong, ends are counted in each iteration that begins with a
- * collective of all ranks: messages do not pass that. Such iterations of the lowest level have the
- * same ordinals on all ranks; those of upper levels count from where each rank found the loop.
+ * Where the numbers of any thread are wrong, ends are counted from each collective of all ranks on.
+ * They are right if no message was on its way behind that.
  */
-static uint64_t number_in_iteration(const struct message_reader *reader, uint32_t place)
+static uint64_t number_in_epoch(struct message_reader *reader, struct channel *channel)
 {
-	const struct trace_iteration *iteration = &reader->follower.iteration;
+	uint32_t in_epoch;
 
-	if (!reader->follower.open || !reader->is_wide || !iteration->stored || iteration->level)
+	if (!reader->progress.in_epoch || reader->of->has_holes)
 		return NO_NUMBER;
-	return lambda_mix((uint64_t)iteration->ordinal << 32 | place);
+	if (channel->epoch != reader->epoch) {
+		channel->epoch = reader->epoch;
+		channel->in_epoch = 0;
+	}
+	in_epoch = channel->in_epoch++;
+	return in_epoch == UINT32_MAX ? NO_NUMBER
+	                              : lambda_mix(reader->progress.collectives << 32 | in_epoch);
 }
 
-/* Returns the number of the channel's next end. */
-static uint64_t number_end(struct message_reader *reader, uint64_t key, bool counted)
+/* Returns the number of the channel's next end, which adds its hash to the balance. */
+static uint64_t number_end(struct message_reader *reader, uint64_t key, bool counted, uint64_t hash)
 {
 	uint32_t number = map64_number(&reader->by_key, key), place = 0;
-	const struct channel fresh = {.counted = counted};
+	const struct channel fresh = {.counted = counted, .hash = hash};
 	uint64_t next;
 
+	reader->progress.balance += hash;
 	if (number == UINT32_MAX || (number >= reader->nr_channels &&
 	                             ARRAY_ADD(reader->channels, reader->nr_channels, fresh)))
 		return NO_NUMBER;
@@ -115,7 +139,7 @@ static uint64_t number_end(struct message_reader *reader, uint64_t key, bool cou
 	next = reader->channels[number].next++;
 	if (place == UINT32_MAX)
 		return NO_NUMBER;
-	return reader->of->by_iteration ? number_in_iteration(reader, place) : next;
+	return reader->of->by_epoch ? number_in_epoch(reader, &reader->channels[number]) : next;
 }
 
 /* A stored iteration has ended: others of its pattern have as many ends. */
@@ -134,8 +158,12 @@ static void add_counts(struct message_reader *reader, const struct pattern_count
 	if (reader->unknown)
 		return;
 	reader->work += pattern->nr;
-	for (uint32_t i = 0; i < pattern->nr; i++)
-		reader->channels[pattern->counts[i].channel].next += pattern->counts[i].nr;
+	for (uint32_t i = 0; i < pattern->nr; i++) {
+		struct channel *channel = &reader->channels[pattern->counts[i].channel];
+
+		channel->next += pattern->counts[i].nr;
+		reader->progress.balance += channel->hash * pattern->counts[i].nr;
+	}
 }
 
 static void end_iteration(struct message_reader *reader)
@@ -150,25 +178,130 @@ static void end_iteration(struct message_reader *reader)
 		add_counts(reader, pattern);
 }
 
-static bool is_wide(const struct message_pairs *pairs, const struct call *call)
+/* An iteration begins. Behind dropped ones it says how far the thread is. */
+static void begin_iteration(struct message_reader *reader)
 {
-	const struct trace_comm *comm =
-		call->nr_parts ? trace_comm(pairs->calls->trace, call->parts[0].comm) : NULL;
+	const struct trace_iteration *iteration = &reader->follower.iteration;
+	struct progress *progress = &reader->progress;
+	bool by_epoch = reader->of->by_epoch;
 
-	return comm && call->parts[0].type == CALL_COLLECTIVE &&
-	       comm->nr_members == pairs->most_members;
+	if (!iteration->stored) {
+		progress->known &= !by_epoch;
+		progress->in_epoch = false;
+	}
+	if (!iteration->stored || !iteration->has_point)
+		return;
+	reader->unknown |= !by_epoch && progress->balance != iteration->balance;
+	if (!by_epoch || (progress->known && progress->balance == iteration->balance &&
+	                  progress->collectives == iteration->collectives))
+		return;
+	progress->collectives = iteration->collectives;
+	progress->balance = iteration->balance;
+	progress->in_epoch = false;
+	progress->known = progress->begun = true;
 }
 
 static void pass_boundary(struct message_reader *reader, const struct call *call)
 {
-	if (reader->follower.open)
+	bool begins = !reader->follower.open;
+
+	if (begins)
+		begin_iteration(reader);
+	else
 		end_iteration(reader);
 	reader->open.nr = 0;
 	iteration_pass(&reader->follower, call);
-	reader->is_wide = call && is_wide(reader->of, call);
+}
+
+/* --- epochs ----------------------------------------------------------------------------------- */
+
+static bool is_wide_part(const struct message_pairs *pairs, const struct call_part *part)
+{
+	const struct trace_comm *comm = trace_comm(pairs->calls->trace, part->comm);
+
+	return (part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
+	       comm->nr_members == pairs->most_members;
+}
+
+static bool is_wide(const struct message_pairs *pairs, const struct call *call)
+{
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (is_wide_part(pairs, &call->parts[i]))
+			return true;
+	return false;
+}
+
+static bool moves_messages(const struct call *call)
+{
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (call_part_moves(call->parts[i].type) & PART_COUNTED)
+			return true;
+	return false;
+}
+
+/* epochs: to add it to; NULL: it was. Returns 0 or -ENOMEM. */
+static int begin_epoch(struct message_reader *reader, struct message_epochs *epochs)
+{
+	struct progress *progress = &reader->progress;
+
+	progress->begun = true;
+	if (!progress->known)
+		return 0;
+	progress->in_epoch = true;
+	reader->epoch++;
+	return epochs ? message_epochs_add(epochs, progress->collectives, progress->balance) : 0;
+}
+
+/* All ranks begin together. Threads without messages and collectives do not count. */
+static int begin_first_epoch(struct message_reader *reader, struct message_epochs *epochs,
+                             const struct call *call)
+{
+	bool begins = reader->of->by_epoch && !reader->progress.begun &&
+	              (is_wide(reader->of, call) || moves_messages(call));
+
+	return begins ? begin_epoch(reader, epochs) : 0;
+}
+
+static int begin_next_epoch(struct message_reader *reader, struct message_epochs *epochs,
+                            const struct call *call)
+{
+	if (!reader->of->by_epoch || !is_wide(reader->of, call))
+		return 0;
+	reader->progress.collectives++;
+	return begin_epoch(reader, epochs);
 }
 
 /* --- what a part pairs with ------------------------------------------------------------------- */
+
+/* The rank's number in the group of a communicator; UINT32_MAX: it is not in there. */
+static uint32_t own_number(struct message_reader *reader, uint32_t number,
+                           const struct trace_comm *comm)
+{
+	uint32_t own = 0;
+
+	if (reader->own_comm == number || reader->work > reader->most_work)
+		return reader->own_comm == number ? reader->own_number : UINT32_MAX;
+	while (own < comm->nr_members &&
+	       trace_member(reader->of->calls->trace, number, (int32_t)own, false) != reader->rank)
+		own++;
+	reader->work += own;
+	reader->own_comm = number;
+	reader->own_number = own < comm->nr_members ? own : UINT32_MAX;
+	return reader->own_number;
+}
+
+/* Returns what a message adds to the balance. */
+static uint64_t balance_of(struct message_reader *reader, const struct trace_comm *comm,
+                           const struct call_part *part, bool receives)
+{
+	uint32_t own, other = (uint32_t)part->peer;
+
+	if (!comm || part->peer < 0)
+		return 0;
+	own = own_number(reader, part->comm, comm);
+	return receives ? -channel_hash(comm->id, other, own, part->tag)
+	                : channel_hash(comm->id, own, other, part->tag);
+}
 
 static struct pair pair_of_message(struct message_reader *reader, const struct call_part *part,
                                    bool receives)
@@ -177,22 +310,25 @@ static struct pair pair_of_message(struct message_reader *reader, const struct c
 	const struct trace_comm *comm = trace_comm(trace, part->comm);
 	int32_t peer = comm ? trace_peer(trace, part->comm, part->peer) : -1;
 	int32_t from = receives ? peer : reader->rank, to = receives ? reader->rank : peer;
-	struct pair pair = {.ends = 1 | 1 << 16, .receives = receives};
-	uint64_t number;
+	struct pair pair = {.ends = 1 | 1 << 16, .receives = receives, .needs_epoch = true};
+	uint64_t number, balance = balance_of(reader, comm, part, receives);
 
 	if (!comm || from < 0 || to < 0) {
-		number_end(reader, OTHER_CHANNEL, true);
+		number_end(reader, balance | OTHER_CHANNEL, true, balance);
 		return (struct pair){0};
 	}
 	pair.key = lambda_mix(comm->id ^ (uint64_t)(uint32_t)part->tag << 1);
 	pair.key = lambda_mix(pair.key ^ ((uint64_t)(uint32_t)from << 32 | (uint32_t)to));
-	number = number_end(reader, pair.key ^ receives, true);
+	number = number_end(reader, pair.key ^ receives, true, balance);
 	pair.key = lambda_mix(pair.key ^ number) | 1;
+	pair.epoch = reader->progress.collectives;
 	pair.ends = number == NO_NUMBER ? NO_PAIR : pair.ends;
 	return pair;
 }
 
-static struct pair pair_of_collective(struct message_reader *reader, const struct call_part *part)
+/* All members of a communicator call its collectives in one order, those of all ranks, too. */
+static struct pair pair_of_collective(struct message_reader *reader, const struct call *call,
+                                      const struct call_part *part)
 {
 	const struct trace_comm *comm = trace_comm(reader->of->calls->trace, part->comm);
 	struct pair pair = {0};
@@ -201,13 +337,18 @@ static struct pair pair_of_collective(struct message_reader *reader, const struc
 	if (!comm || comm->nr_members + comm->nr_remote < 2)
 		return pair;
 	pair.key = lambda_mix(~comm->id);
-	number = number_end(reader, pair.key, false);
+	number = number_end(reader, pair.key, false, 0);
+	if (reader->of->by_epoch && is_wide_part(reader->of, part))
+		number = reader->progress.known ? lambda_mix(reader->progress.collectives)
+		                                : NO_NUMBER;
+	pair.key = lambda_mix(pair.key ^ call->region);
 	pair.key = (lambda_mix(pair.key ^ number) & ~UINT64_C(1)) + 2;
 	pair.ends = number == NO_NUMBER ? NO_PAIR : comm->nr_members + comm->nr_remote;
 	return pair;
 }
 
-static struct pair pair_of_part(struct message_reader *reader, const struct call_part *part)
+static struct pair pair_of_part(struct message_reader *reader, const struct call *call,
+                                const struct call_part *part)
 {
 	switch (part->type) {
 	case CALL_SEND:
@@ -218,10 +359,10 @@ static struct pair pair_of_part(struct message_reader *reader, const struct call
 		return pair_of_message(reader, part, true);
 	case CALL_COLLECTIVE:
 	case CALL_COLLECTIVE_POSTED:
-		return pair_of_collective(reader, part);
+		return pair_of_collective(reader, call, part);
 	default:
 		if (call_part_moves(part->type) & PART_COUNTED)
-			number_end(reader, OTHER_CHANNEL, true);
+			number_end(reader, OTHER_CHANNEL, true, 0);
 		return (struct pair){0};
 	}
 }
@@ -237,6 +378,8 @@ struct message_reader *message_reader_new(const struct message_pairs *pairs, uin
 	reader->of = pairs;
 	reader->thread = thread;
 	reader->rank = trace_rank(pairs->calls->trace, thread);
+	reader->own_comm = UINT32_MAX;
+	reader->progress.known = true;
 	reader->most_work = MOST_WORK / (pairs->calls->nr_threads + 1UL);
 	iteration_follower_init(&reader->follower, pairs->iterations, thread);
 	return reader;
@@ -267,13 +410,21 @@ static int make_room(struct message_reader *reader, uint32_t nr)
 	return 0;
 }
 
-/* Finds what the parts of the next call pair with: there is room for them. */
-static void find_pairs(struct message_reader *reader, const struct call *call)
+/*
+ * Finds what the parts of the next call pair with: there is room for them. epochs: to add those to
+ * that begin; NULL: they were. Returns 0 or -ENOMEM.
+ */
+static int find_pairs(struct message_reader *reader, struct message_epochs *epochs,
+                      const struct call *call)
 {
+	int err;
+
 	while (call->nr_parts && iteration_is_due(&reader->follower, call))
 		pass_boundary(reader, call);
+	err = begin_first_epoch(reader, epochs, call);
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		reader->pairs[i] = pair_of_part(reader, &call->parts[i]);
+		reader->pairs[i] = pair_of_part(reader, call, &call->parts[i]);
+	return err ? err : begin_next_epoch(reader, epochs, call);
 }
 
 static uint32_t ends_of(const struct message_pairs *pairs, uint64_t key)
@@ -283,17 +434,26 @@ static uint32_t ends_of(const struct message_pairs *pairs, uint64_t key)
 	return number < pairs->nr ? pairs->ends[number] : 0;
 }
 
+static bool has_ends(const struct message_pairs *pairs, const struct pair *pair)
+{
+	if (!pair->key)
+		return true;
+	if (pairs->by_epoch && pair->needs_epoch &&
+	    !message_epochs_settled(&pairs->epochs, pair->epoch, pairs->most_members))
+		return false;
+	return ends_of(pairs, pair->key) == pair->ends;
+}
+
 const bool *message_reader_next(struct message_reader *reader, const struct call *call)
 {
 	const struct message_pairs *pairs = reader->of;
 
 	if (make_room(reader, call->nr_parts))
 		return NULL;
-	if (pairs->iterations->nr)
-		find_pairs(reader, call);
+	if (pairs->iterations->nr && find_pairs(reader, NULL, call))
+		return NULL;
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		reader->told[i] = !pairs->iterations->nr || !reader->pairs[i].key ||
-		                  ends_of(pairs, reader->pairs[i].key) == reader->pairs[i].ends;
+		reader->told[i] = !pairs->iterations->nr || has_ends(pairs, &reader->pairs[i]);
 	return reader->told;
 }
 
@@ -317,9 +477,8 @@ static int add_ends(struct message_pairs *pairs, struct message_reader *reader,
 {
 	int err = make_room(reader, call->nr_parts);
 
-	if (err)
-		return err;
-	find_pairs(reader, call);
+	if (!err)
+		err = find_pairs(reader, &pairs->epochs, call);
 	for (uint32_t i = 0; i < call->nr_parts && !err; i++)
 		err = add_end(pairs, &reader->pairs[i]);
 	return err;
@@ -380,7 +539,7 @@ static int add_threads(struct message_pairs *pairs, const uint64_t *sums, bool *
 	for (uint32_t i = 0; i < pairs->calls->nr_threads && !err; i++) {
 		if (pairs->calls->nr[i])
 			err = add_thread(pairs, i, sums[i], wrong);
-		if (*wrong && !pairs->by_iteration)
+		if (*wrong && !pairs->by_epoch)
 			break;
 	}
 	return err;
@@ -406,11 +565,25 @@ static int find_ends(struct message_pairs *pairs)
 	}
 	if (!err && wrong) {
 		forget_ends(pairs);
-		pairs->by_iteration = true;
+		pairs->by_epoch = true;
 		err = add_threads(pairs, sums, &wrong);
 	}
 	free(sums);
 	return err;
+}
+
+static bool has_holes(const struct trace *trace)
+{
+	const struct trace_instrument *instrument;
+	const struct trace_event *kind;
+
+	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && kind->floor)
+			return true;
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->lost)
+			return true;
+	return false;
 }
 
 static uint32_t most_members(const struct trace *trace)
@@ -435,6 +608,7 @@ int message_pairs_new(struct message_pairs **pairs, const struct call_index *cal
 	new->calls = calls;
 	new->iterations = iterations;
 	new->most_members = most_members(calls->trace);
+	new->has_holes = has_holes(calls->trace);
 	return iterations->nr ? find_ends(new) : 0;
 }
 
@@ -443,5 +617,6 @@ void message_pairs_free(struct message_pairs *pairs)
 	if (!pairs)
 		return;
 	forget_ends(pairs);
+	message_epochs_fini(&pairs->epochs);
 	free(pairs);
 }

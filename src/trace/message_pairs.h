@@ -2,9 +2,10 @@
  * Pairs of messages, and of the parts of collectives, in a trace of which iterations were dropped.
  * Ends of messages of one sender, receiver, communicator and tag are paired by their order. Those
  * that were dropped count, too: an iteration has as many of each as the last one of its pattern
- * that is stored. The numbers are right where those of each thread add up to its exact sums. Where
- * not, as in loops with inner loops of any length, ends are counted in each iteration of the lowest
- * level that begins with a collective of all ranks, and others have no pair.
+ * that is stored. The numbers are right where those of each thread add up to its exact sums, and to
+ * the balances that iterations have. Where not, as in loops with inner loops of any length, ends
+ * are counted from each collective of all ranks on behind which no message was on its way. Others
+ * have no pair. See message_epochs.h.
  */
 #ifndef TRACE_MESSAGE_PAIRS_H
 #define TRACE_MESSAGE_PAIRS_H

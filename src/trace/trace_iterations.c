@@ -133,6 +133,9 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 		.stored = flags & TRACE_ITERATION_STORED &&
 	                  trace_iteration_level(entry, cursor->at) >= cursor->index->floor,
 		.slow = flags & TRACE_ITERATION_SLOW,
+		.has_point = !cursor->at && entry->collectives != TRACE_NO_POINT,
+		.collectives = entry->collectives,
+		.balance = entry->balance,
 	};
 	cursor->begin = iteration->end;
 	if (++cursor->at < entry->nr)
@@ -219,12 +222,37 @@ static void find_end(struct iteration_follower *follower)
 		follower->boundary = cursor->begin;
 }
 
+/* Finds where stored calls go on behind iterations that are not stored. */
+static void find_resumption(struct iteration_follower *follower)
+{
+	struct iteration_cursor ahead = follower->cursor;
+	struct trace_iteration next;
+	bool stored = true, begins = !ahead.at;
+
+	follower->resumes = UINT64_MAX;
+	follower->resumption = ahead.entry;
+	while (iteration_cursor_next(&ahead, &next)) {
+		if (begins && next.stored && !stored) {
+			follower->resumes = next.begin;
+			return;
+		}
+		stored = next.stored;
+		begins = !ahead.at;
+		follower->resumption = ahead.entry;
+	}
+}
+
 static void next_iteration(struct iteration_follower *follower)
 {
+	const struct iteration_cursor *cursor = &follower->cursor;
+
 	follower->open = false;
-	follower->exact = !follower->cursor.at;
+	follower->exact = !cursor->at;
 	follower->more = iteration_cursor_next(&follower->cursor, &follower->iteration);
 	follower->boundary = follower->more ? follower->iteration.begin : UINT64_MAX;
+	if (cursor->entry > follower->resumption ||
+	    (cursor->entry == follower->resumption && cursor->at))
+		find_resumption(follower);
 }
 
 void iteration_follower_init(struct iteration_follower *follower,
@@ -232,7 +260,16 @@ void iteration_follower_init(struct iteration_follower *follower,
 {
 	*follower = (struct iteration_follower){0};
 	iteration_cursor_init(&follower->cursor, index, thread);
+	find_resumption(follower);
 	next_iteration(follower);
+}
+
+static bool next_is_stored(const struct iteration_follower *follower)
+{
+	struct iteration_cursor ahead = follower->cursor;
+	struct trace_iteration next;
+
+	return iteration_cursor_next(&ahead, &next) && next.stored;
 }
 
 bool iteration_is_due(const struct iteration_follower *follower, const struct call *call)
@@ -241,10 +278,15 @@ bool iteration_is_due(const struct iteration_follower *follower, const struct ca
 
 	if (!follower->more)
 		return false;
+	if (call->enter >= follower->resumes || follower->resumes - call->enter <= CLOCK_ERROR)
+		return true;
 	if (!follower->exact)
 		most += rounding(&follower->iteration);
 	if (distance(call->enter, follower->boundary) > most)
 		return call->enter > follower->boundary;
+	/* Calls of an iteration that is not stored are not there. */
+	if (follower->open && !next_is_stored(follower))
+		return false;
 	return follower->exact || is_anchor(follower, key_of(call));
 }
 

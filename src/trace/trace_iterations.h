@@ -16,6 +16,10 @@ struct trace_iteration {
 	uint32_t calls;   /* the mean of the iterations that are coded together */
 	uint8_t level, pattern;
 	bool stored, slow;
+	/* How far the thread was before it: see struct trace_iterations. */
+	bool has_point;
+	uint32_t collectives;
+	uint64_t balance;
 };
 
 /* Returns the level of the buffer in which the calls of an entry's iteration were stored. */
@@ -58,7 +62,8 @@ bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteratio
 /*
  * Tells to which iteration each call of a thread belongs. An iteration begins with a call, whose
  * time is known exactly where it is the first one of an entry, and else to 1/1024 of the iteration
- * before. There the calls with which iterations begin are known from others.
+ * before. There the calls with which iterations begin are known from others. A stored iteration
+ * behind one that is not begins an entry.
  */
 #define ITERATION_ANCHORS 16
 
@@ -66,6 +71,9 @@ struct iteration_follower {
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration; /* the one that is open, or the next one */
 	bool more, open;
+	/* The next entry that begins with a stored iteration behind others, and its begin. */
+	uint32_t resumption;
+	uint64_t resumes;  /* UINT64_MAX: there is none */
 	uint64_t boundary; /* where the open one ends, or the next one begins; UINT64_MAX: never */
 	bool exact;        /* the boundary */
 	uint64_t anchors[ITERATION_ANCHORS];

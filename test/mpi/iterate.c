@@ -187,11 +187,11 @@ static void wavefront(unsigned long step)
 		reduce();
 }
 
+/* Sizes tell in which inner iteration a message was sent. */
 static void cg(unsigned long step)
 {
-	(void)step;
 	for (int i = 0; i < INNER; i++)
-		exchange_bits(1, 100);
+		exchange_bits(1, 1 + ((int)step * INNER + i) % 900);
 	reduce();
 }
 

@@ -31,6 +31,8 @@ struct conversion {
 	 */
 	int (*tick)(void *arg, double share);
 	void *arg;
+	uint64_t unpaired; /* ends of messages and collectives left out for want of the others; out
+	                    */
 	uint64_t steps, all_steps; /* samples seen, in all walks; the converter's */
 };
 

@@ -283,6 +283,7 @@ int otf2_write(struct conversion *conversion, const char *folder)
 		if (!archive.err)
 			archive.err = check_anchor(folder);
 	}
+	conversion->unpaired = archive.nr_unpaired;
 	archive_fini(&archive);
 	OTF2_Error_RegisterCallback(old, NULL);
 	return archive.err;

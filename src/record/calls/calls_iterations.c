@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define MAX_ERROR 250 /* ns of the begin of a stored iteration */
+
 void calls_iterations_fini(struct calls_iterations *iterations)
 {
 	map64_fini(&iterations->threads);
@@ -51,12 +53,22 @@ static bool has_other_level(const struct calls_iteration *iteration, unsigned st
 	       stored_level != lambda_random(iteration->ordinal);
 }
 
+/*
+ * Readers need to know exactly where stored calls go on behind dropped ones, and where one of two
+ * stored iterations ends.
+ */
+static bool needs_entry(const struct iterations_end *end, const struct calls_iteration *iteration)
+{
+	return iteration->flags & RING_ITERATION_STORED &&
+	       (!end->stored || end->error > MAX_ERROR || end->error < -MAX_ERROR);
+}
+
 static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
                     const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
 	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
-	       iteration->ordinal == end->ordinal + 1;
+	       iteration->ordinal == end->ordinal + 1 && !needs_entry(end, iteration);
 }
 
 /* There is room for it. */
@@ -98,6 +110,10 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 		.thread = thread,
 		.phase = iteration->phase,
 		.ordinal = iteration->ordinal,
+		.collectives = iteration->has_point && iteration->collectives < TRACE_NO_POINT
+	                               ? (uint32_t)iteration->collectives
+	                               : TRACE_NO_POINT,
+		.balance = iteration->balance,
 		.level = level_of(iteration),
 	};
 
@@ -118,4 +134,5 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 	add_duration(entry, end, iteration);
 	end->ticks = iteration->end_ticks;
 	end->ordinal = iteration->ordinal;
+	end->stored = iteration->flags & RING_ITERATION_STORED;
 }

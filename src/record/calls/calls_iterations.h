@@ -9,7 +9,8 @@ struct iterations_end {
 	uint32_t entry; /* of the trace */
 	uint32_t ordinal;
 	uint64_t ticks;
-	int64_t error; /* ns by which the durations of the entry are too long so far */
+	int64_t error; /* ns by which the durations of the entry are too short so far */
+	bool stored;
 };
 
 struct calls_iterations {

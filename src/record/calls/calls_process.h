@@ -87,6 +87,9 @@ struct calls_iteration {
 	/* At which level of the buffer the target wants its calls, + 1; 0: it does not say. */
 	uint8_t wanted_level;
 	bool is_mixed; /* it does not, and it has calls of an iteration with another level */
+	/* The thread's collectives of all ranks and balance of messages, before the iteration. */
+	bool has_point;
+	uint64_t collectives, balance;
 };
 
 /* Receives the calls of a process. */

@@ -276,7 +276,7 @@ static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigne
 	reader->process->wanted_level = thread->wanted_level;
 }
 
-static void read_iteration(const struct reader *reader, const uint64_t *record)
+static void read_iteration(const struct reader *reader, const uint64_t *record, size_t nr)
 {
 	struct calls_iteration iteration = {
 		.begin = calls_stretch_ns(&reader->time, record[1]),
@@ -291,8 +291,13 @@ static void read_iteration(const struct reader *reader, const uint64_t *record)
 		.flags = (uint8_t)ring_head_flags(record[0]),
 		.wanted_level = reader->thread->wanted_level,
 		.is_mixed = record[1] < reader->thread->levelled,
+		.has_point = nr == 7,
 	};
 
+	if (iteration.has_point) {
+		iteration.collectives = record[5];
+		iteration.balance = record[6];
+	}
 	if (iteration.end < iteration.begin)
 		iteration.end = iteration.begin;
 	if (reader->sink->iteration)
@@ -308,8 +313,8 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_REQUESTS && nr == 3)
 		reader->thread->requests = (struct call_requests){record[1], record[2]};
-	else if (ring_head_record(record[0]) == RING_ITERATION && nr == 5)
-		read_iteration(reader, record);
+	else if (ring_head_record(record[0]) == RING_ITERATION && (nr == 5 || nr == 7))
+		read_iteration(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
 	else if (ring_is_short_again(record[0]))

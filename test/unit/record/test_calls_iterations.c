@@ -48,6 +48,9 @@ static void add(struct world *w, uint32_t ordinal, unsigned flags, unsigned leve
 		.phase = 1,
 		.ordinal = ordinal,
 		.flags = (uint8_t)flags,
+		.has_point = true,
+		.collectives = 3 * ordinal,
+		.balance = ordinal + 7,
 	};
 
 	calls_iterations_add(&w->iterations, w->tables, THREAD, &iteration, level);
@@ -82,12 +85,31 @@ static void test_usual_levels(void **state)
 	bool stored;
 
 	for (uint32_t i = 1; i <= NR; i++)
-		add(w, i, i % 2 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
-		    i % 2 ? lambda_random(i) : 40);
+		add(w, i, i <= NR / 2 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
+		    i <= NR / 2 ? lambda_random(i) : 40);
 	assert_int_equal(nr_entries(w), (NR + TRACE_ITERATIONS_NR - 1) / TRACE_ITERATIONS_NR);
 	for (uint32_t i = 1; i <= NR; i++) {
 		assert_int_equal(level_of(w, i, &stored), lambda_random(i));
-		assert_int_equal(stored, i % 2);
+		assert_int_equal(stored, i <= NR / 2);
+	}
+}
+
+/* Stored calls go on at the begin of an entry, which is known exactly, and says where that is. */
+static void test_stored_behind_dropped(void **state)
+{
+	struct world *w = *state;
+
+	for (uint32_t i = 1; i <= NR; i++)
+		add(w, i, i % 10 < 2 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
+		    lambda_random(i));
+	assert_int_equal(nr_entries(w), NR / 10 + 1);
+	for (uint32_t i = 1; i < NR / 10; i++) {
+		const struct trace_iterations *entry = tables_iterations(w->tables, i);
+
+		assert_int_equal(entry->ordinal, 10 * i);
+		assert_int_equal(entry->begin, (uint64_t)entry->ordinal * NS);
+		assert_int_equal(entry->collectives, 3 * entry->ordinal);
+		assert_int_equal(entry->balance, entry->ordinal + 7);
 	}
 }
 
@@ -117,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_usual_levels, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stored_behind_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_levels, setup, teardown),
 	};
 
