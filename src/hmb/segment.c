@@ -82,6 +82,7 @@ struct level {
 	uint64_t last_first;    /* its first event; */
 	uint64_t last_nr;       /* events; 0: it is not that pattern's any more */
 	uint32_t row;           /* iterations of that pattern in a row */
+	uint16_t repeats;       /* see repeat_last(); 0: none */
 };
 
 struct segmenter {
@@ -585,18 +586,24 @@ static void hash_events(struct level *level, uint64_t end)
 	}
 }
 
-/* Whether the open iteration has the events of the last one, as far as they are still there. */
+/* Whether these events lie in the ring one behind the other. */
+static bool are_in_one_piece(const struct level *level, uint64_t first, uint64_t nr)
+{
+	return (first & level->mask) + nr <= level->mask + 1;
+}
+
+/* Whether the open iteration has the events of the last one, as far as that is easily seen. */
 static bool is_like_last(const struct level *level, uint64_t end)
 {
-	uint64_t nr = end - level->first, at = 0;
+	uint64_t nr = end - level->first;
 
-	if (level->last_nr != nr || level->hashed != level->first ||
-	    level->nr - level->last_first > level->mask + 1)
-		return false;
-	while (at < nr &&
-	       event_at(level, level->last_first + at) == event_at(level, level->first + at))
-		at++;
-	return at == nr;
+	return level->last_nr == nr && level->hashed == level->first &&
+	       end - level->last_first <= level->mask &&
+	       are_in_one_piece(level, level->first, nr) &&
+	       are_in_one_piece(level, level->last_first, nr) &&
+	       !memcmp(&level->events[level->first & level->mask],
+	               &level->events[level->last_first & level->mask],
+	               nr * sizeof(*level->events));
 }
 
 static struct pattern *pattern_of(struct level *level, uint64_t end, bool *is_new)
@@ -905,6 +912,61 @@ static uint64_t next_look(const struct level *level)
 	return search < look ? search : look;
 }
 
+/* Returns the event that ends an iteration and begins the next one, if nothing else may. */
+static uint16_t repeating_event(const struct level *level)
+{
+	const struct anchor *anchor = &level->anchors[0];
+
+	if (level->nr_anchors != 1 || anchor->nr != 1 || anchor->is_loose || !level->open ||
+	    !level->last || level->searching || level->pause)
+		return 0;
+	return anchor->events[0];
+}
+
+/*
+ * Takes an event that ends an iteration which is like the last one, and begins another one. Does
+ * what close_iteration() and open_iteration() do, as far as anything changes then.
+ */
+static void repeat_last(struct level *level, uint64_t at, uint16_t event)
+{
+	struct pattern *pattern = &level->patterns[level->last - 1];
+	struct anchor *anchor = &level->anchors[0];
+	struct segment_iteration iteration = {
+		.begin = level->first,
+		.end = at,
+		.ordinal = anchor->count,
+		.phase = level->phase,
+		.pattern = (uint8_t)(level->last - 1),
+		.row = level->row + 1,
+	};
+
+	level->nr = at + 1;
+	level->events[at & level->mask] = event;
+	pattern->used = ++level->clock;
+	pattern->first = (uint32_t)level->first;
+	pattern->in_phase++;
+	pattern->in_rows++;
+	anchor->count++;
+	anchor->seen = at;
+	anchor->unknown <<= 1;
+	anchor->apart = 0;
+	level->row++;
+	level->nr_known++;
+	level->nr_iterations++;
+	level->last_first = level->first;
+	level->first = level->hashed = at;
+	level->of->fn(level->of->arg, &iteration);
+	end_upper(level, at);
+}
+
+/* Whether repeat_last() does all that has to be done. */
+static bool is_repeated(const struct level *level, uint64_t at, uint16_t event)
+{
+	return event == level->repeats && at != level->of->queue.look && level->clock + 1 &&
+	       at - level->counted < level->mask / 2 &&
+	       level->nr_iterations + 1 != level->next_review && is_like_last(level, at);
+}
+
 struct segment_queue *segmenter_queue(struct segmenter *segmenter)
 {
 	return &segmenter->queue;
@@ -919,8 +981,13 @@ void segmenter_put(struct segmenter *segmenter, uint16_t event, bool wide)
 		set_bit(segmenter->wide, event);
 	if (segment_queue_put(queue, event))
 		return;
-	take_quiet(level, queue->nr);
-	level_put(level, event, 0);
+	if (is_repeated(level, queue->nr, event)) {
+		repeat_last(level, queue->nr, event);
+	} else {
+		take_quiet(level, queue->nr);
+		level_put(level, event, 0);
+		level->repeats = repeating_event(level);
+	}
 	queue->nr = level->nr;
 	queue->look = next_look(level);
 }
