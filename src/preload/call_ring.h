@@ -49,9 +49,13 @@
  *
  *     RING_ITERATION head word: level and pattern, flags, calls | ticks at its begin | at its end |
  *                    number of the phase, and above bit 32 the ordinal | ticks from which
- *                    the gap of the next record counts. Of one whose calls were written, where
- *                    that is known: the thread's collectives of all ranks before it | its balance
- *                    of messages before it: see channel.h
+ *                    the gap of the next record counts | requests that were posted in it |
+ *                    done in it. If it was dropped, these count for the differences, too. Of one
+ *                    whose calls were written, where that is known: the thread's collectives of
+ *                    all ranks before it | its balance of messages before it: see channel.h
+ *     RING_ITERATION one word: level and pattern, duration in ticks. It follows the last one that
+ *                    was told of, and has as many calls and requests as the last one of its
+ *                    pattern. It was dropped, and the gap of the next record counts from its end.
  *
  * The policy of the recorder may be to drop whole iterations. Then all iterations are held back as
  * well, and with each of them the record of the one before it: when an iteration has ended, the
@@ -421,6 +425,23 @@ static inline bool ring_fits_again(uint64_t gap, uint64_t duration)
 static inline bool ring_is_short_again(uint64_t head)
 {
 	return (head & 0xffff) == (1 | RING_AGAIN << 12);
+}
+
+/* The head word of RING_ITERATION of one word. */
+static inline uint64_t ring_dropped(unsigned level_and_pattern, uint64_t duration)
+{
+	return 1 | (uint64_t)RING_ITERATION << 12 | (uint64_t)level_and_pattern << 16 |
+	       duration << 24;
+}
+
+static inline bool ring_fits_dropped(uint64_t duration)
+{
+	return duration <= UINT32_MAX;
+}
+
+static inline uint64_t ring_dropped_duration(uint64_t head)
+{
+	return head >> 24 & UINT32_MAX;
 }
 
 static inline uint64_t ring_again_gap(uint64_t head)

@@ -15,6 +15,7 @@ enum {
 	ORDINAL_LEVELS = 32,
 	FIRST = 10, /* iterations of a pattern that have higher levels */
 	MOST_HIGHER = 8,
+	RECORD_WORDS = 9, /* of an iteration, at most */
 };
 
 #define NOWHERE UINT64_MAX
@@ -22,8 +23,8 @@ enum {
 /* Where an iteration began in the ring. */
 struct mark {
 	uint64_t event, head, last, lost;
-	uint64_t nr_wide, balance; /* before the event */
-	struct call_requests requests;
+	uint64_t nr_wide, balance;     /* before the event */
+	struct call_requests requests; /* before its call */
 	bool skipped;
 };
 
@@ -36,6 +37,9 @@ struct told_before {
 struct scale_pattern {
 	uint64_t limit; /* ticks: about 1 in 256 take longer; 0: not known yet */
 	uint32_t seen;
+	/* of the last one that the recorder was told of: */
+	uint32_t calls;
+	struct call_requests requests;              /* in it */
 	uint32_t spread[ORDINAL_LEVELS], nr_spread; /* kept by their ordinals, from floor on */
 	unsigned floor;
 };
@@ -43,7 +47,6 @@ struct scale_pattern {
 struct scale_level {
 	uint32_t phase, nr; /* iterations of this phase */
 	uint64_t longest;   /* events */
-	bool ended;         /* an iteration of it has ended before the event at hand */
 	struct mark mark;
 	struct scale_pattern patterns[SEGMENT_PATTERNS];
 };
@@ -57,12 +60,15 @@ struct scale {
 	bool by_level;                        /* iterations have levels of the buffer */
 	uint32_t nr_ended, nr_first, nr_slow; /* iterations */
 	struct told_before before;
-	unsigned unit;                /* level of the iterations that are kept or dropped */
-	unsigned next_unit, nr_agree; /* the level that it may be soon, and for how many looks */
-	uint64_t nr;                  /* of the event at hand */
-	uint64_t nr_wide;             /* collectives of all ranks before it */
-	bool any_ended;               /* a level's iteration has ended before the event at hand */
-	uint64_t dropped;             /* the first event behind the last one that was dropped */
+	unsigned unit;                 /* level of the iterations that are kept or dropped */
+	unsigned next_unit, nr_agree;  /* the level that it may be soon, and for how many looks */
+	uint64_t nr;                   /* of the event at hand */
+	uint64_t nr_wide;              /* collectives of all ranks before it */
+	struct call_requests requests; /* before its call */
+	unsigned ended;   /* a bit for each level of which an iteration ends before it */
+	uint64_t dropped; /* the first event behind the last one that was dropped */
+	struct segment_iteration last; /* that the recorder was told of; phase 0: none */
+	uint64_t last_end;             /* ticks */
 	uint32_t nr_keys;
 	struct scale_level levels[SEGMENT_LEVELS];
 	struct scale_events events;
@@ -180,7 +186,7 @@ static struct mark mark_now(const struct scale *scale)
 		.lost = thread->ring->lost,
 		.nr_wide = scale->nr_wide,
 		.balance = scale->events.balance,
-		.requests = thread->requests,
+		.requests = scale->requests,
 		.skipped = thread->skipped,
 	};
 }
@@ -424,15 +430,29 @@ static uint64_t time_of(const struct scale *scale, uint64_t event)
 	return scale->events.times[event % SEGMENT_HISTORY];
 }
 
+static struct call_requests requests_between(const struct mark *from, const struct mark *to)
+{
+	return (struct call_requests){
+		.posted = to->requests.posted - from->requests.posted,
+		.done = to->requests.done - from->requests.done,
+	};
+}
+
+static bool is_same(const struct call_requests *a, const struct call_requests *b)
+{
+	return a->posted == b->posted && a->done == b->done;
+}
+
 /* Tells of an iteration; `last` is the time at which the records behind it go on. */
 static size_t make_record(const struct scale *scale, uint64_t *words,
-                          const struct segment_iteration *iteration, unsigned flags, uint64_t begin,
+                          const struct segment_iteration *iteration,
+                          const struct call_requests *requests, unsigned flags, uint64_t begin,
                           uint64_t end, uint64_t last)
 {
 	const struct mark *begun = &scale->levels[iteration->level].mark;
 	uint64_t calls = iteration->end - iteration->begin;
 	bool has_point = flags & RING_ITERATION_STORED && begun->event == iteration->begin;
-	size_t nr = has_point ? 7 : 5;
+	size_t nr = has_point ? RECORD_WORDS : RECORD_WORDS - 2;
 
 	words[0] =
 		ring_head(RING_ITERATION, nr, iteration->pattern | (unsigned)iteration->level << 6,
@@ -441,8 +461,10 @@ static size_t make_record(const struct scale *scale, uint64_t *words,
 	words[2] = end;
 	words[3] = iteration->phase | iteration->ordinal << 32;
 	words[4] = last;
-	words[5] = begun->nr_wide;
-	words[6] = begun->balance;
+	words[5] = requests->posted;
+	words[6] = requests->done;
+	words[7] = begun->nr_wide;
+	words[8] = begun->balance;
 	return nr;
 }
 
@@ -454,17 +476,81 @@ static size_t make_requests(uint64_t *words, const struct call_requests *request
 	return 3;
 }
 
-/* Writes the iteration where it ends, in place of its records if it is dropped. */
+/* The recorder knows this iteration: the next one may be told of in a short record. */
+static void note_told(struct scale *scale, const struct segment_iteration *iteration,
+                      const struct call_requests *requests, uint64_t end)
+{
+	struct scale_pattern *pattern =
+		&scale->levels[iteration->level].patterns[iteration->pattern];
+	uint64_t calls = iteration->end - iteration->begin;
+
+	pattern->calls = calls < 1 << 24 ? (uint32_t)calls : 0;
+	pattern->requests = *requests;
+	scale->last = *iteration;
+	scale->last_end = end;
+}
+
+static bool follows_last(const struct scale *scale, const struct segment_iteration *iteration,
+                         uint64_t begin, uint64_t end)
+{
+	const struct segment_iteration *last = &scale->last;
+
+	return last->phase == iteration->phase && last->level == iteration->level &&
+	       last->ordinal + 1 == iteration->ordinal && scale->last_end == begin &&
+	       ring_fits_dropped(end - begin);
+}
+
+static bool is_as_told(const struct scale_pattern *pattern,
+                       const struct segment_iteration *iteration,
+                       const struct call_requests *requests)
+{
+	return pattern->calls == iteration->end - iteration->begin &&
+	       is_same(&pattern->requests, requests);
+}
+
+/*
+ * Puts one word in the place of the records of an iteration that ends now and follows the last one,
+ * which is the most frequent case. Returns false in others.
+ */
+static bool drop_in_short(struct scale *scale, const struct segment_iteration *iteration,
+                          uint64_t begin, uint64_t end)
+{
+	struct thread *thread = scale->thread;
+	const struct mark *from = &scale->levels[iteration->level].mark, now = mark_now(scale);
+	struct call_requests requests = requests_between(from, &now);
+
+	if (iteration->level || !follows_last(scale, iteration, begin, end) ||
+	    !is_as_told(&scale->levels[0].patterns[iteration->pattern], iteration, &requests) ||
+
+	    from->head == thread->head || thread->told_head > from->head)
+		return false;
+	thread->words[from->head & thread->mask] = ring_dropped(iteration->pattern, end - begin);
+	thread->head = from->head + 1;
+	publish_before(scale, scale->nr, from->head, thread->head);
+	thread->skipped = from->skipped;
+	thread->last = end;
+	scale->last.ordinal++;
+	scale->last_end = end;
+	return true;
+}
+
+/*
+ * Writes the iteration where it ends, in place of its records if it is dropped: from `from`, which
+ * is where it began then, and where it ended otherwise.
+ */
 static bool put_iteration(struct scale *scale, const struct segment_iteration *iteration,
                           const struct mark *from, unsigned flags, uint64_t begin, uint64_t end)
 {
 	struct thread *thread = scale->thread;
 	struct mark to = end_of(scale, iteration->level);
+	struct call_requests requests =
+		requests_between(&scale->levels[iteration->level].mark, &to);
 	bool is_now = to.event == scale->nr, drops = flags & RING_ITERATION_DROPPED;
-	uint64_t words[8];
+	uint64_t words[RECORD_WORDS + 3];
 	size_t nr;
 
-	nr = make_record(scale, words, iteration, flags, begin, end, is_now ? end : to.last);
+	nr = make_record(scale, words, iteration, &requests, flags, begin, end,
+	                 is_now ? end : to.last);
 	if (drops && !is_now)
 		nr += make_requests(words + nr, &to.requests);
 	/* Records of the next iteration may use slots that those of this one tell of. */
@@ -475,9 +561,9 @@ static bool put_iteration(struct scale *scale, const struct segment_iteration *i
 	    !replace(scale, from->head, to.head, words, nr))
 		return false;
 	publish_before(scale, to.event, from->head, from->head + nr);
+	note_told(scale, iteration, &requests, end);
 	if (drops && is_now)
-		thread->skipped = from->skipped || memcmp(&thread->requests, &from->requests,
-		                                          sizeof(from->requests)) != 0;
+		thread->skipped = from->skipped;
 	if (drops && !is_now)
 		scale->levels[iteration->level - 1].mark.skipped = false;
 	if (is_now)
@@ -490,11 +576,18 @@ static void append_iteration(struct scale *scale, const struct segment_iteration
                              unsigned flags, uint64_t begin, uint64_t end)
 {
 	struct thread *thread = scale->thread;
-	uint64_t words[7], head = thread->head;
-	size_t nr = make_record(scale, words, iteration, flags, begin, end, thread->last);
+	const struct mark ended = end_of(scale, iteration->level);
+	struct call_requests requests =
+		requests_between(&scale->levels[iteration->level].mark, &ended);
+	uint64_t words[RECORD_WORDS];
+	size_t nr =
+		make_record(scale, words, iteration, &requests, flags, begin, end, thread->last);
+	bool written = thread_write_words(thread, words, nr);
 
-	thread_write_words(thread, words, nr);
-	if (thread->head != head && iteration->end == scale->nr)
+	scale->last.phase = 0;
+	if (written)
+		note_told(scale, iteration, &requests, end);
+	if (written && iteration->end == scale->nr)
 		publish_before(scale, scale->nr, thread->head - nr, thread->head);
 	else
 		publish_up_to(thread, thread->head);
@@ -511,8 +604,7 @@ static bool can_go_back(const struct scale *scale, const struct segment_iteratio
 static void end_iteration(struct scale *scale, const struct segment_iteration *iteration)
 {
 	struct thread *thread = scale->thread;
-	const struct mark begun = scale->levels[iteration->level].mark;
-	const struct mark ended = end_of(scale, iteration->level);
+	struct mark mark;
 	uint64_t begin = time_of(scale, iteration->begin), end = time_of(scale, iteration->end);
 	struct judgement judgement;
 	unsigned flags, stored;
@@ -522,17 +614,20 @@ static void end_iteration(struct scale *scale, const struct segment_iteration *i
 	judgement = judge(scale, iteration, end - begin);
 	flags = (judgement.slow ? RING_ITERATION_SLOW : 0U) |
 	        (iteration->is_loose ? RING_ITERATION_LOOSE : 0U);
+	mark = scale->levels[iteration->level].mark;
 	if (!judgement.kept && can_go_back(scale, iteration) &&
-	    put_iteration(scale, iteration, &begun, flags | RING_ITERATION_DROPPED, begin, end)) {
+	    ((!flags && drop_in_short(scale, iteration, begin, end)) ||
+	     put_iteration(scale, iteration, &mark, flags | RING_ITERATION_DROPPED, begin, end))) {
 		scale->dropped = iteration->end;
 		return;
 	}
-	stored = iteration->begin >= scale->dropped && begun.lost == thread->ring->lost
+	stored = iteration->begin >= scale->dropped && mark.lost == thread->ring->lost
 	                 ? RING_ITERATION_STORED
 	                 : 0U;
 	if (scale->by_level)
 		tell_level(scale, iteration, judgement.level);
-	if (!put_iteration(scale, iteration, &ended, flags | stored, begin, end))
+	mark = end_of(scale, iteration->level);
+	if (!put_iteration(scale, iteration, &mark, flags | stored, begin, end))
 		append_iteration(scale, iteration, flags | stored, begin, end);
 }
 
@@ -578,12 +673,22 @@ static void take_iteration(void *arg, const struct segment_iteration *iteration)
 	level->longest = length > level->longest ? length : level->longest;
 	if (iteration->level && level->nr % 2 == 0)
 		choose_unit(scale);
-	level->ended = scale->any_ended = true;
+	scale->ended |= 1U << iteration->level;
 	if (iteration->level == scale->unit)
 		end_iteration(scale, iteration);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
+
+/* The mark of an upper level becomes that of the level below, which then becomes this event. */
+static void move_ended(struct scale *scale)
+{
+	for (unsigned i = SEGMENT_LEVELS - 1; i > 0; i--)
+		if (unlikely(scale->ended >> i & 1))
+			scale->levels[i].mark = scale->levels[i - 1].mark;
+	if (scale->ended & 1)
+		scale->levels[0].mark = mark_now(scale);
+}
 
 /*
  * Where the recorder wants no more than the calls of some moments, the call at hand may be one that
@@ -601,16 +706,16 @@ static void choose_end(struct scale *scale)
 	struct thread *thread = scale->thread;
 	bool holds = thread->published == &thread->ring->pending, held = holds;
 
-	if (likely(!scale->any_ended && !(holds && unpublished(thread) > thread->mask / 4)))
+	if (!scale->ended && !(holds && unpublished(thread) > thread->mask / 4))
 		return;
-	scale->any_ended = false;
-	for (unsigned i = SEGMENT_LEVELS; i-- > 0;) {
-		if (!scale->levels[i].ended)
-			continue;
-		scale->levels[i].ended = false;
-		scale->levels[i].mark = end_of(scale, i);
-		holds |= i == scale->unit;
-	}
+	/* Before the mark, or it would have to be told again whenever records from there are
+	 * dropped. */
+	if (unlikely(thread->skipped && scale->ended & 1))
+		thread_write_requests(thread);
+	if (scale->ended)
+		move_ended(scale);
+	holds |= scale->ended >> scale->unit & 1;
+	scale->ended = 0;
 	if (holds && unpublished(thread) > thread->mask / 4) {
 		publish_up_to(thread, thread->head);
 		scale->unit = 0;
@@ -623,12 +728,16 @@ static void choose_end(struct scale *scale)
 
 static void look_at_call(struct scale *scale, struct known_call *call)
 {
+	const struct thread *thread = scale->thread;
+	struct call_requests before = thread_requests_before(thread);
 	uint16_t event = event_of(scale);
-	bool wide = is_wide(scale->thread);
+	bool wide = is_wide(thread);
 
 	call->event = wide ? 0 : event;
 	call->wide_event = wide ? event : 0;
-	call->balance = balance_of(scale->thread);
+	call->balance = balance_of(thread);
+	call->requests.posted = thread->requests.posted - before.posted;
+	call->requests.done = thread->requests.done - before.done;
 }
 
 void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
@@ -641,6 +750,8 @@ void scale_call(struct thread *thread, struct known_call *known, uint64_t enter)
 	if (known == &call || !(known->event | known->wide_event))
 		look_at_call(scale, known);
 	scale->nr = scale->events.queue->nr;
+	scale->requests.posted = thread->requests.posted - known->requests.posted;
+	scale->requests.done = thread->requests.done - known->requests.done;
 	scale->events.times[scale->nr % SEGMENT_HISTORY] = enter;
 	segmenter_put(scale->segmenter, known->event | known->wide_event, known->wide_event);
 	choose_end(scale);

@@ -114,6 +114,20 @@ static bool write_whole(struct thread *thread, unsigned slot, uint64_t enter, ui
 	return true;
 }
 
+struct call_requests thread_requests_before(const struct thread *thread)
+{
+	struct call_requests requests = thread->requests;
+
+	for (size_t at = 0; at < thread_part_words(thread);) {
+		unsigned type = thread->parts[at] & 0xff, fields = call_part_fields(type);
+
+		at += ring_part_words(type);
+		if (fields & PART_REQUEST && !(fields & PART_ASKS))
+			*call_last_request(&requests, fields) -= thread->parts[at - 1] + 1;
+	}
+	return requests;
+}
+
 /* --- what was written before ------------------------------------------------------------------ */
 
 static void become_known(const struct thread *thread, struct known_call *known)
@@ -189,25 +203,9 @@ static unsigned slot_of(struct thread *thread, uint64_t hash)
 	return is_known(&thread->known->slots[slot], thread) ? slot : slot_of_other(thread, hash);
 }
 
-/* Returns the last requests before the record that is being made. */
-static struct call_requests requests_before(const struct thread *thread)
+bool thread_write_requests(struct thread *thread)
 {
-	struct call_requests requests = thread->requests;
-
-	for (size_t at = 0; at < thread_part_words(thread);) {
-		unsigned type = thread->parts[at] & 0xff, fields = call_part_fields(type);
-
-		at += ring_part_words(type);
-		if (fields & PART_REQUEST && !(fields & PART_ASKS))
-			*call_last_request(&requests, fields) -= thread->parts[at - 1] + 1;
-	}
-	return requests;
-}
-
-/* Tells the recorder the requests of records that were left out. */
-static bool write_requests(struct thread *thread)
-{
-	struct call_requests before = requests_before(thread);
+	struct call_requests before = thread_requests_before(thread);
 	uint64_t *words = reserve(thread, 3);
 
 	if (!words)
@@ -233,14 +231,15 @@ static bool write_in_slot(struct thread *thread, unsigned slot, uint64_t enter, 
 	return true;
 }
 
-void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr)
+bool thread_write_words(struct thread *thread, const uint64_t *words, size_t nr)
 {
 	uint64_t *to = reserve(thread, nr);
 
 	if (!to)
-		return;
+		return false;
 	memcpy(to, words, nr * sizeof(*words));
 	publish(thread, nr, thread->last);
+	return true;
 }
 
 /*
@@ -260,9 +259,9 @@ void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash, uint
 		sums_add(thread, enter, leave);
 	if (!wanted)
 		thread->skipped |= thread_part_words(thread) > 0;
-	else if ((thread->skipped && !write_requests(thread)) ||
+	else if ((thread->skipped && !thread_write_requests(thread)) ||
 	         !write_in_slot(thread, slot, enter, leave))
-		thread->requests = requests_before(thread);
+		thread->requests = thread_requests_before(thread);
 }
 
 void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,

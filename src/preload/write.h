@@ -19,9 +19,11 @@ struct known_call {
 	bool told;           /* the recorder knows it, too */
 	uint16_t event;      /* of scale.h; 0: not known, or one that always needs a look: */
 	uint16_t wide_event; /* a collective of all ranks */
-	uint64_t balance;    /* valid with either: what its messages add, see channel.h */
-	uint64_t told_head;  /* head after the record that told of it */
-	uint8_t nr_steps;    /* 0: its sums need sums_add() */
+	/* valid with either: */
+	uint64_t balance;              /* what its messages add, see channel.h */
+	struct call_requests requests; /* that it posts, and that it does */
+	uint64_t told_head;            /* head after the record that told of it */
+	uint8_t nr_steps;              /* 0: its sums need sums_add() */
 	uint64_t parts[RING_SLOT_WORDS];
 	struct sum_step steps[RING_SLOT_PARTS + 1];
 };
@@ -119,8 +121,14 @@ RARE void thread_write_slowly(struct thread *thread, bool wanted, uint64_t hash,
 RARE void thread_write_left(struct thread *thread, bool wanted, uint32_t region, uint64_t enter,
                             uint64_t seen);
 
-/* Writes a record as it is, or counts it as lost. */
-void thread_write_words(struct thread *thread, const uint64_t *words, size_t nr);
+/* Returns the last requests before the record that is being made. */
+struct call_requests thread_requests_before(const struct thread *thread);
+
+/* Tells the recorder the last requests before that record. Returns false if it has no room. */
+bool thread_write_requests(struct thread *thread);
+
+/* Writes a record as it is. Returns false if it was lost, which is counted. */
+bool thread_write_words(struct thread *thread, const uint64_t *words, size_t nr);
 
 /* The calls of a thread as events of a loop: see scale.h. */
 struct scale_events {

@@ -30,6 +30,11 @@ struct calls_thread {
 		bool continued;     /* more of it follows, perhaps in another round */
 	} entry;
 	struct call_requests requests;
+	struct calls_iteration iteration; /* the last one */
+	struct {
+		uint32_t calls;
+		struct call_requests requests; /* posted and done in it */
+	} patterns[1 << 8];                    /* the last iteration of each level and pattern */
 	uint64_t levelled;    /* ticks up to which some calls had levels that the target wanted */
 	uint8_t wanted_level; /* of the calls that follow, as of struct calls_iteration */
 	/*
@@ -276,9 +281,26 @@ static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigne
 	reader->process->wanted_level = thread->wanted_level;
 }
 
+static void give_iteration(const struct reader *reader, unsigned level_and_pattern)
+{
+	struct calls_thread *thread = reader->thread;
+	struct calls_iteration *iteration = &thread->iteration;
+
+	iteration->level = (uint8_t)(level_and_pattern >> 6);
+	iteration->pattern = level_and_pattern & 63;
+	if (iteration->end < iteration->begin)
+		iteration->end = iteration->begin;
+	if (iteration->flags & RING_ITERATION_DROPPED) {
+		thread->requests.posted += thread->patterns[level_and_pattern].requests.posted;
+		thread->requests.done += thread->patterns[level_and_pattern].requests.done;
+	}
+	if (reader->sink->iteration)
+		reader->sink->iteration(reader->sink->arg, reader->process, reader->tid, iteration);
+}
+
 static void read_iteration(const struct reader *reader, const uint64_t *record, size_t nr)
 {
-	struct calls_iteration iteration = {
+	reader->thread->iteration = (struct calls_iteration){
 		.begin = calls_stretch_ns(&reader->time, record[1]),
 		.end = calls_stretch_ns(&reader->time, record[2]),
 		.begin_ticks = record[1],
@@ -286,24 +308,44 @@ static void read_iteration(const struct reader *reader, const uint64_t *record, 
 		.calls = ring_head_number(record[0]),
 		.phase = (uint32_t)record[3],
 		.ordinal = (uint32_t)(record[3] >> 32),
-		.level = (uint8_t)(ring_head_parts(record[0]) >> 6),
-		.pattern = ring_head_parts(record[0]) & 63,
 		.flags = (uint8_t)ring_head_flags(record[0]),
 		.wanted_level = reader->thread->wanted_level,
 		.is_mixed = record[1] < reader->thread->levelled,
-		.has_point = nr == 7,
+		.has_point = nr == 9,
 	};
 
-	if (iteration.has_point) {
-		iteration.collectives = record[5];
-		iteration.balance = record[6];
+	if (reader->thread->iteration.has_point) {
+		reader->thread->iteration.collectives = record[7];
+		reader->thread->iteration.balance = record[8];
 	}
-	if (iteration.end < iteration.begin)
-		iteration.end = iteration.begin;
-	if (reader->sink->iteration)
-		reader->sink->iteration(reader->sink->arg, reader->process, reader->tid,
-		                        &iteration);
+	reader->thread->patterns[ring_head_parts(record[0])].calls = ring_head_number(record[0]);
+	reader->thread->patterns[ring_head_parts(record[0])].requests =
+		(struct call_requests){record[5], record[6]};
+	give_iteration(reader, ring_head_parts(record[0]));
 	begin_iteration(reader, record[4], ring_head_slot(record[0]));
+}
+
+static void read_dropped(const struct reader *reader, uint64_t word)
+{
+	struct calls_thread *thread = reader->thread;
+	struct calls_iteration *iteration = &thread->iteration;
+
+	iteration->calls = thread->patterns[ring_head_parts(word)].calls;
+	if (!iteration->calls) {
+		reader->process->malformed++;
+		return;
+	}
+	iteration->begin = iteration->end;
+	iteration->begin_ticks = iteration->end_ticks;
+	iteration->end_ticks += ring_dropped_duration(word);
+	iteration->end = calls_stretch_ns(&reader->time, iteration->end_ticks);
+	iteration->ordinal++;
+	iteration->flags = RING_ITERATION_DROPPED;
+	iteration->has_point = false;
+	iteration->wanted_level = thread->wanted_level;
+	iteration->is_mixed = iteration->begin_ticks < thread->levelled;
+	give_iteration(reader, ring_head_parts(word));
+	begin_iteration(reader, iteration->end_ticks, ring_head_slot(word));
 }
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)
@@ -313,8 +355,10 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		read_whole(reader, record, nr);
 	else if (ring_head_record(record[0]) == RING_REQUESTS && nr == 3)
 		reader->thread->requests = (struct call_requests){record[1], record[2]};
-	else if (ring_head_record(record[0]) == RING_ITERATION && (nr == 5 || nr == 7))
+	else if (ring_head_record(record[0]) == RING_ITERATION && (nr == 7 || nr == 9))
 		read_iteration(reader, record, nr);
+	else if (ring_head_record(record[0]) == RING_ITERATION && nr == 1)
+		read_dropped(reader, record[0]);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
 	else if (ring_is_short_again(record[0]))

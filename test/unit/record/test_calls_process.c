@@ -135,6 +135,83 @@ static void test_definitions_and_calls(void **state)
 	assert_int_equal(w->process->malformed, 0);
 }
 
+/* --- iterations ------------------------------------------------------------------------------- */
+
+static struct calls_iteration iterations[8];
+static unsigned nr_iterations;
+
+static void take_iteration(void *arg, struct calls_process *process, pid_t tid,
+                           const struct calls_iteration *iteration)
+{
+	(void)arg;
+	(void)process;
+	(void)tid;
+	iterations[nr_iterations++] = *iteration;
+}
+
+static void consume_iterations(struct world *w)
+{
+	const struct calls_sink to = {.put = sink, .iteration = take_iteration, .arg = w};
+
+	nr_iterations = 0;
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &to);
+}
+
+static uint64_t iteration_head(unsigned pattern, unsigned flags, uint32_t calls)
+{
+	return ring_head(RING_ITERATION, 7, pattern | 1U << 6, flags, calls);
+}
+
+/* A short record goes on where the last one ended, with the calls and requests of its pattern. */
+static void test_iterations(void **state)
+{
+	struct world *w = *state;
+	const uint64_t words[] = {
+		iteration_head(3, RING_ITERATION_STORED, 12),
+		1000,
+		1500,
+		2 | (uint64_t)7 << 32,
+		1400,
+		4,
+		3,
+		iteration_head(5, RING_ITERATION_DROPPED, 20),
+		1500,
+		1800,
+		2 | (uint64_t)8 << 32,
+		1800,
+		6,
+		5,
+		ring_dropped(3 | 1U << 6, 100),
+		ring_dropped(5 | 1U << 6, UINT32_MAX),
+	};
+	const uint64_t receive[] = {ring_head(RING_CALL, 5, 1, 0, CALL_Irecv), 1u << 31, 1u << 31,
+	                            CALL_RECEIVE_POSTED, 0};
+	const uint64_t unknown = ring_dropped(4 | 1U << 6, 100);
+
+	produce(w, 3, words, sizeof(words) / sizeof(*words));
+	produce(w, 3, receive, 5);
+	consume_iterations(w);
+	assert_int_equal(w->process->malformed, 0);
+	assert_int_equal(nr_iterations, 4);
+	assert_int_equal(iterations[2].begin_ticks, 1800);
+	assert_int_equal(iterations[2].end_ticks, 1900);
+	assert_int_equal(iterations[2].ordinal, 9);
+	assert_int_equal(iterations[2].phase, 2);
+	assert_int_equal(iterations[2].level, 1);
+	assert_int_equal(iterations[2].pattern, 3);
+	assert_int_equal(iterations[2].calls, 12);
+	assert_int_equal(iterations[2].flags, RING_ITERATION_DROPPED);
+	assert_int_equal(iterations[3].calls, 20);
+	assert_int_equal(iterations[3].end_ticks, 1900 + (uint64_t)UINT32_MAX);
+	/* Those of the stored iteration are in its calls. */
+	assert_int_equal(w->parts[0].request, 6 + 4 + 6 + 1);
+	produce(w, 3, &unknown, 1);
+	consume_iterations(w);
+	assert_int_equal(nr_iterations, 0);
+	assert_int_equal(w->process->malformed, 1);
+}
+
 static const char *name_of(struct world *w, const struct trace_comm *comm)
 {
 	return tables_string_at(w->tables, comm->name);
@@ -922,11 +999,11 @@ static void tell_iteration(void *arg, struct calls_process *process, pid_t tid,
 static void produce_iteration(struct world *w, uint64_t begin, uint64_t end, uint64_t last,
                               uint64_t next_level)
 {
-	const uint64_t words[5] = {ring_head(RING_ITERATION, 5, 0, RING_ITERATION_STORED, 1) |
+	const uint64_t words[7] = {ring_head(RING_ITERATION, 7, 0, RING_ITERATION_STORED, 1) |
 	                                   next_level << RING_SLOT_SHIFT,
 	                           begin, end, 1, last};
 
-	produce(w, 0, words, 5);
+	produce(w, 0, words, 7);
 }
 
 static void produce_send(struct world *w, uint64_t enter)
@@ -978,6 +1055,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_definitions_and_calls),
+		TEST(test_iterations),
 		TEST(test_other_definitions),
 		TEST(test_definitions_of_nothing),
 		TEST(test_sites),
