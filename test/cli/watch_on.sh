@@ -41,6 +41,7 @@ marks = [a["text"] for a in info["actions"] if a["action"] == "mark"]
 assert "six" in marks and len(marks) == 2, info["actions"]
 environment = open("environment").read()
 assert "ADAPTRACE_FILE=" + os.path.realpath("on-1.atr") in environment, environment
+assert "\nADAPTRACE_PID=" in environment and "\nADAPTRACE_VALUE=0." in environment, environment
 status = dict(line.split(":\t") for line in open("status") if ":\t" in line)
 assert status["NoNewPrivs"] == "1\n" and int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0, status
 END

@@ -88,6 +88,7 @@ int conditions_look(struct conditions *conditions, struct watched *watched)
 	const bool may_fire = !lacks_history(trace);
 	int err = check_events(conditions, trace);
 
+	conditions->steering->target = trace_run(trace)->pid;
 	if (!err)
 		err = metrics_read(conditions->metrics, watched);
 	for (unsigned i = 0; i < conditions->nr && !err; i++) {
