@@ -91,7 +91,7 @@ detail = [a for a in i["actions"] if a["action"] == "detail"]
 assert [(a["text"], a["result"]) for a in detail] == [("4 s", "done"), ("3 s at 1000 Hz", "done"),
                                                       ("1 s", "refused"), ("1 s", "refused")], detail
 text = output_of("info").decode()
-assert "window 1 until" in text and "window 2 until" in text, text
+assert "(--window)" in text and "window 1 until" in text and "window 2 until" in text, text
 early = info("early.atr")["windows"]
 assert [w["number"] for w in sorted(early, key=lambda w: w["number"])] == [1, 2], early
 END

@@ -219,6 +219,21 @@ static void put_history(FILE *to, const struct trace *trace)
 		put_call_history(to, trace, &history);
 }
 
+static void put_parts(FILE *to, const struct trace *trace)
+{
+	const struct trace_window *window;
+	struct trace_window history;
+	bool any = trace_find_history(trace, &history) || trace_find_call_history(trace, &history);
+
+	for (uint32_t i = 0; (window = trace_window(trace, i)) && !any; i++)
+		any = trace_is_window(window);
+	if (any)
+		fputs("\nwhat was sampled more finely, or kept of the last seconds (--window)\n",
+		      to);
+	put_windows(to, trace);
+	put_history(to, trace);
+}
+
 static void put_run(FILE *to, const struct trace *trace)
 {
 	const struct trace_run *run = trace_run(trace);
@@ -643,8 +658,7 @@ int info_text(FILE *to, const struct trace *trace, const char *name)
 	put_reductions(to, trace);
 	put_actions(to, trace);
 	put_conditions(to, trace);
-	put_windows(to, trace);
-	put_history(to, trace);
+	put_parts(to, trace);
 	put_quality(to, trace);
 	put_who_of_what(to, trace);
 	if (!err)
