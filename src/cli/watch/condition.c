@@ -243,9 +243,16 @@ static const char *parse_bound(struct parser *parser, struct condition_term *ter
 	return NULL;
 }
 
+/* Whether no share can be so much: somebody may have left the % out. */
+static bool is_beyond_all(const struct condition_term *term)
+{
+	return (term->metric == METRIC_SHARE || term->metric == METRIC_MPI) &&
+	       term->bound_type == BOUND_NUMBER && term->bound > 1;
+}
+
 static const char *parse_term(struct parser *parser, struct condition_term *term)
 {
-	const char *wrong = parse_metric(parser, term);
+	const char *wrong = parse_metric(parser, term), *bound;
 	double seconds = 0;
 
 	if (wrong)
@@ -253,7 +260,12 @@ static const char *parse_term(struct parser *parser, struct condition_term *term
 	term->below = take(parser, "<");
 	if (!term->below && !take(parser, ">"))
 		return "'<' or '>' is missing";
+	bound = parser->at;
 	wrong = parse_bound(parser, term);
+	if (!wrong && is_beyond_all(term)) {
+		parser->at = bound;
+		wrong = "a share is at most 100 %, as in 20%";
+	}
 	if (!wrong && take_word(parser, "for"))
 		wrong = take_duration(parser, &seconds);
 	term->for_ns = (uint64_t)(seconds * 1e9);

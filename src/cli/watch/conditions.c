@@ -5,14 +5,32 @@
 #include "cli/watch/metrics.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#define SHOWN 80 /* bytes of a text in a message */
+
+/* Copies the beginning of a text for a message. */
+static const char *cut(char to[SHOWN + 4], const char *text)
+{
+	size_t size = strnlen(text, SHOWN);
+
+	while (size && (text[size] & 0xc0) == 0x80)
+		size--;
+	snprintf(to, SHOWN + 4, "%.*s%s", (int)size, text, text[size] ? "…" : "");
+	return to;
+}
 
 /* "impossible condition 'rate(x) >> 2: mark': a number is missing at '> 2: mark'" */
 static _Noreturn void say_wrong(const char *text, size_t at, const char *wrong)
 {
+	char whole[SHOWN + 4], rest[SHOWN + 4];
+
+	cut(whole, text);
 	if (text[at])
-		say_usage("impossible condition '%s': %s, at '%s'", text, wrong, text + at);
-	say_usage("impossible condition '%s': %s, at its end", text, wrong);
+		say_usage("impossible condition '%s': %s, at '%s'", whole, wrong,
+		          cut(rest, text + at));
+	say_usage("impossible condition '%s': %s, at its end", whole, wrong);
 }
 
 void conditions_add(struct conditions *conditions, const char *text)

@@ -134,6 +134,8 @@ static void errors_point_at_their_place(void **state)
 		{"cpu > 2|Q: mark", "an unknown unit"},
 		{"time(a) > 2|k: mark", "an unknown unit"},
 		{"rate(a) > 2|%: mark", "no percentage"},
+		{"share(f) >| 20: mark", "at most 100 %"},
+		{"mpi >| 101%: mark", "at most 100 %"},
 		{"rss > 90%|: mark", "'of limit'"},
 		{"rss > 90% of |all: mark", "'limit'"},
 		{"cpu > 2*|mean: mark", "'median'"},
