@@ -26,6 +26,8 @@ ctl $recorder detail 30
 	{ grep -q "are inherited here" errors && skip "no cgroup of its own"; fail "$(cat errors)"; }
 sleep 0.4
 ctl $recorder status --json >status
+"$ADAPTRACE" top --once --json --interval 0.2 $recorder | grep -q '"event": *"page-faults"' ||
+	fail "top shows an event that is off"
 refused "no event would be left" event drop page-faults
 refused "'cpu-clock' is not sampled" event drop cpu-clock
 refused "is not sampled" detail 1

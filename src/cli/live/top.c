@@ -379,7 +379,7 @@ static const struct argp_option options[] = {
 	{"interval", OPT_INTERVAL, "SECONDS", 0, "show the last SECONDS (1)", 1},
 	{"no-window", OPT_NO_WINDOW, NULL, 0,
          "do not ask the recorder to sample at 250 Hz as long as somebody looks", 1},
-	{"event", 'e', "EVENT", 0, "show this event instead of the first", 1},
+	{"event", 'e', "EVENT", 0, "show this event instead of the first at work", 1},
 	{"limit", OPT_LIMIT, "N", 0, "print at most N rows (40)", 1},
 	{0},
 };
@@ -392,6 +392,19 @@ static int top_status(const struct top *top, int err)
 	return 1;
 }
 
+/* Returns the first event that was sampled in the last second; 0 if none was. */
+static uint32_t event_at_work(const struct top *top)
+{
+	const struct trace *trace = watched_trace(&top->watched);
+	const uint64_t end = trace_run(trace)->end;
+	const uint64_t from = end > top->interval ? end - top->interval : 0;
+
+	for (uint32_t event = 0; event < trace_nr_events(trace); event++)
+		if (trace_sampled_time(trace, event, from, end))
+			return event;
+	return 0;
+}
+
 static int show(struct top *top)
 {
 	struct view_query *query = &top->rows.report.query;
@@ -400,7 +413,7 @@ static int show(struct top *top)
 	row_options_complete(&top->rows);
 	query->no_inline = query->sampled_alone = true;
 	query->self_alone = !top->rows.json;
-	query->event = 0;
+	query->event = err ? 0 : event_at_work(top);
 	if (!err && top->rows.event &&
 	    open_trace_find_event(watched_trace(&top->watched), top->watched.path, top->rows.event,
 	                          &query->event))

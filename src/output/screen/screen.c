@@ -229,6 +229,8 @@ static const char *message_of(const struct screen *screen)
 	case -EAGAIN:
 		return " the recorder has not begun to sample yet";
 	case -ENODATA:
+		if (!top_model_is_sampled(&screen->model))
+			return " this event is not sampled now; e shows another one";
 		return " nothing was sampled since: it uses no CPU, or far less than one sample";
 	case 0:
 		return "";

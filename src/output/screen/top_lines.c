@@ -75,16 +75,17 @@ static void put_rate(FILE *to, const struct top_model *model, bool wide)
 	const char *paused = paused_text(model);
 	char rate[TEXT_SIZE];
 
-	text_rate(rate, trace_period(event, trace_shift(event)), event->unit);
-	if (*paused) {
+	if (*paused)
 		fprintf(to, "%s, ", paused);
-		wide = false;
-	}
+	else if (wide)
+		fputs("recording ", to);
+	text_rate(rate, trace_period(event, trace_shift(event)), event->unit);
 	if (shift)
-		fprintf(to, "%s1 of %llu (%s)", wide ? "recording " : "", 1ULL << (shift & 63),
-		        rate);
+		fprintf(to, "1 of %llu (%s)", 1ULL << (shift & 63), rate);
+	else if (event->unit != TRACE_NS && trace_period(event, 0) == 1)
+		fputs("every one", to);
 	else
-		fprintf(to, "%sall (%s)", wide ? "recording " : "", rate);
+		fprintf(to, "all (%s)", rate);
 	if (!model->window)
 		return;
 	text_rate(rate, model->window_period, event->unit);

@@ -526,6 +526,14 @@ static void take_mpi(struct top_model *model)
 	model->mpi_at = end;
 }
 
+bool top_model_is_sampled(const struct top_model *model)
+{
+	const uint64_t end = trace_run(trace_of(model))->end, length = model->recording->interval;
+	const uint64_t from = end > length ? end - length : 0;
+
+	return trace_sampled_time(trace_of(model), model->event, from, end) > 0;
+}
+
 int top_model_renew(struct top_model *model)
 {
 	const struct trace_event *event;

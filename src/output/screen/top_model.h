@@ -117,6 +117,9 @@ int top_model_tick(struct top_model *model);
 /* Takes in the state of the recorder alone. 0 or -errno in the same way. */
 int top_model_renew(struct top_model *model);
 
+/* Whether the event was sampled at any time of the last interval. */
+bool top_model_is_sampled(const struct top_model *model);
+
 /* Makes rows of threads or of functions, and of this event, from the next tick on. */
 void top_model_choose(struct top_model *model, uint32_t event, bool by_thread);
 void top_model_sort(struct top_model *model, bool by_run);
