@@ -60,7 +60,8 @@ struct level {
 	uint64_t *begins;   /* their numbers at the lowest level; NULL: this is the lowest */
 	uint32_t *counts;   /* by event */
 	uint64_t nr, mask;  /* events so far; of the ring */
-	uint64_t counted;   /* counts has the events before this one */
+	uint64_t counted;   /* counts has the events before this one, */
+	uint32_t repeated;  /* but not those of so many iterations like the last one */
 	uint64_t undivided; /* the first event behind the last phase */
 	struct anchor anchors[ANCHORS];
 	uint32_t nr_anchors, phase;
@@ -188,9 +189,12 @@ static bool ends_with(const struct level *level, uint64_t at, const uint16_t *ev
 	return true;
 }
 
-/* Brings the counts up to date. */
+/* Brings the counts up to date, before any decision. */
 static void count_events(struct level *level)
 {
+	for (uint64_t i = 0; level->repeated && i < level->last_nr; i++)
+		level->counts[event_at(level, level->last_first + i)] += level->repeated;
+	level->repeated = 0;
 	for (; level->counted != level->nr; level->counted++)
 		level->counts[event_at(level, level->counted)]++;
 }
@@ -494,7 +498,6 @@ static void move_anchor(struct level *level, struct pattern *pattern, uint64_t a
 
 	level->first = level->nr;
 	level->last_nr = 0;
-	count_events(level);
 	if (anchor->nr == 1)
 		count = level->counts[anchor->events[0]];
 	pattern->hash = 0;
@@ -598,7 +601,7 @@ static bool is_like_last(const struct level *level, uint64_t end)
 	uint64_t nr = end - level->first;
 
 	return level->last_nr == nr && level->hashed == level->first &&
-	       end - level->last_first <= level->mask &&
+	       end - level->last_first <= level->mask / 2 &&
 	       are_in_one_piece(level, level->first, nr) &&
 	       are_in_one_piece(level, level->last_first, nr) &&
 	       !memcmp(&level->events[level->first & level->mask],
@@ -817,7 +820,6 @@ static void lock(struct level *level, uint32_t m)
 
 	if (level->nr_anchors && level->nr - level->first <= m)
 		return;
-	count_events(level);
 	if (!choose_anchor(level, m, &anchor))
 		return;
 	if (level->nr_anchors)
@@ -854,8 +856,7 @@ static void level_put(struct level *level, uint16_t event, uint64_t begin)
 	level->events[at & level->mask] = event;
 	if (level->begins)
 		level->begins[at & level->mask] = begin;
-	if (level->nr - level->counted > level->mask / 2)
-		count_events(level);
+	count_events(level);
 	if (level->nr_anchors)
 		divide(level, at);
 	if (level->pause) {
@@ -953,6 +954,8 @@ static void repeat_last(struct level *level, uint64_t at, uint16_t event)
 	level->row++;
 	level->nr_known++;
 	level->nr_iterations++;
+	level->repeated++;
+	level->counted = at + 1; /* in place of the first event, which is the same */
 	level->last_first = level->first;
 	level->first = level->hashed = at;
 	level->of->fn(level->of->arg, &iteration);
@@ -963,7 +966,7 @@ static void repeat_last(struct level *level, uint64_t at, uint16_t event)
 static bool is_repeated(const struct level *level, uint64_t at, uint16_t event)
 {
 	return event == level->repeats && at != level->of->queue.look && level->clock + 1 &&
-	       at - level->counted < level->mask / 2 &&
+	       level->counted == level->first + 1 &&
 	       level->nr_iterations + 1 != level->next_review && is_like_last(level, at);
 }
 

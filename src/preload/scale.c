@@ -175,20 +175,20 @@ static uint64_t balance_of(const struct thread *thread)
 
 /* --- where iterations begin ------------------------------------------------------------------- */
 
-static struct mark mark_now(const struct scale *scale)
+/* Sets a mark to where the event at hand begins: member by member, to wait for no copy. */
+static inline void set_mark(struct mark *mark, const struct scale *scale)
 {
 	const struct thread *thread = scale->thread;
 
-	return (struct mark){
-		.event = scale->nr,
-		.head = thread->head,
-		.last = thread->last,
-		.lost = thread->ring->lost,
-		.nr_wide = scale->nr_wide,
-		.balance = scale->events.balance,
-		.requests = scale->requests,
-		.skipped = thread->skipped,
-	};
+	mark->event = scale->nr;
+	mark->head = thread->head;
+	mark->last = thread->last;
+	mark->lost = thread->ring->lost;
+	mark->nr_wide = scale->nr_wide;
+	mark->balance = scale->events.balance;
+	mark->requests.posted = scale->requests.posted;
+	mark->requests.done = scale->requests.done;
+	mark->skipped = thread->skipped;
 }
 
 /*
@@ -198,7 +198,12 @@ static struct mark mark_now(const struct scale *scale)
  */
 static struct mark end_of(const struct scale *scale, unsigned level)
 {
-	return level ? scale->levels[level - 1].mark : mark_now(scale);
+	struct mark now;
+
+	if (level)
+		return scale->levels[level - 1].mark;
+	set_mark(&now, scale);
+	return now;
 }
 
 /* --- what is kept ----------------------------------------------------------------------------- */
@@ -430,11 +435,12 @@ static uint64_t time_of(const struct scale *scale, uint64_t event)
 	return scale->events.times[event % SEGMENT_HISTORY];
 }
 
-static struct call_requests requests_between(const struct mark *from, const struct mark *to)
+static struct call_requests requests_between(const struct call_requests *from,
+                                             const struct call_requests *to)
 {
 	return (struct call_requests){
-		.posted = to->requests.posted - from->requests.posted,
-		.done = to->requests.done - from->requests.done,
+		.posted = to->posted - from->posted,
+		.done = to->done - from->done,
 	};
 }
 
@@ -516,8 +522,8 @@ static bool drop_in_short(struct scale *scale, const struct segment_iteration *i
                           uint64_t begin, uint64_t end)
 {
 	struct thread *thread = scale->thread;
-	const struct mark *from = &scale->levels[iteration->level].mark, now = mark_now(scale);
-	struct call_requests requests = requests_between(from, &now);
+	const struct mark *from = &scale->levels[iteration->level].mark;
+	struct call_requests requests = requests_between(&from->requests, &scale->requests);
 
 	if (iteration->level || !follows_last(scale, iteration, begin, end) ||
 	    !is_as_told(&scale->levels[0].patterns[iteration->pattern], iteration, &requests) ||
@@ -544,7 +550,7 @@ static bool put_iteration(struct scale *scale, const struct segment_iteration *i
 	struct thread *thread = scale->thread;
 	struct mark to = end_of(scale, iteration->level);
 	struct call_requests requests =
-		requests_between(&scale->levels[iteration->level].mark, &to);
+		requests_between(&scale->levels[iteration->level].mark.requests, &to.requests);
 	bool is_now = to.event == scale->nr, drops = flags & RING_ITERATION_DROPPED;
 	uint64_t words[RECORD_WORDS + 3];
 	size_t nr;
@@ -578,7 +584,7 @@ static void append_iteration(struct scale *scale, const struct segment_iteration
 	struct thread *thread = scale->thread;
 	const struct mark ended = end_of(scale, iteration->level);
 	struct call_requests requests =
-		requests_between(&scale->levels[iteration->level].mark, &ended);
+		requests_between(&scale->levels[iteration->level].mark.requests, &ended.requests);
 	uint64_t words[RECORD_WORDS];
 	size_t nr =
 		make_record(scale, words, iteration, &requests, flags, begin, end, thread->last);
@@ -601,34 +607,49 @@ static bool can_go_back(const struct scale *scale, const struct segment_iteratio
 	       mark->head - scale->thread->ring->head <= unpublished(scale->thread);
 }
 
+/* Drops an iteration if it is possible to go back to its begin. */
+static bool drop(struct scale *scale, const struct segment_iteration *iteration, unsigned flags,
+                 uint64_t begin, uint64_t end)
+{
+	struct mark mark;
+
+	if (!can_go_back(scale, iteration))
+		return false;
+	if (likely(!flags) && likely(drop_in_short(scale, iteration, begin, end)))
+		return true;
+	mark = scale->levels[iteration->level].mark;
+	return put_iteration(scale, iteration, &mark, flags | RING_ITERATION_DROPPED, begin, end);
+}
+
+static void keep(struct scale *scale, const struct segment_iteration *iteration, unsigned flags,
+                 unsigned level, uint64_t begin, uint64_t end)
+{
+	const struct mark ended = end_of(scale, iteration->level);
+	bool lost = scale->levels[iteration->level].mark.lost != scale->thread->ring->lost;
+
+	if (iteration->begin >= scale->dropped && !lost)
+		flags |= RING_ITERATION_STORED;
+	if (scale->by_level)
+		tell_level(scale, iteration, level);
+	if (!put_iteration(scale, iteration, &ended, flags, begin, end))
+		append_iteration(scale, iteration, flags, begin, end);
+}
+
 static void end_iteration(struct scale *scale, const struct segment_iteration *iteration)
 {
-	struct thread *thread = scale->thread;
-	struct mark mark;
 	uint64_t begin = time_of(scale, iteration->begin), end = time_of(scale, iteration->end);
 	struct judgement judgement;
-	unsigned flags, stored;
+	unsigned flags;
 
 	if (!begin || end < begin)
 		begin = end;
 	judgement = judge(scale, iteration, end - begin);
 	flags = (judgement.slow ? RING_ITERATION_SLOW : 0U) |
 	        (iteration->is_loose ? RING_ITERATION_LOOSE : 0U);
-	mark = scale->levels[iteration->level].mark;
-	if (!judgement.kept && can_go_back(scale, iteration) &&
-	    ((!flags && drop_in_short(scale, iteration, begin, end)) ||
-	     put_iteration(scale, iteration, &mark, flags | RING_ITERATION_DROPPED, begin, end))) {
+	if (!judgement.kept && drop(scale, iteration, flags, begin, end))
 		scale->dropped = iteration->end;
-		return;
-	}
-	stored = iteration->begin >= scale->dropped && mark.lost == thread->ring->lost
-	                 ? RING_ITERATION_STORED
-	                 : 0U;
-	if (scale->by_level)
-		tell_level(scale, iteration, judgement.level);
-	mark = end_of(scale, iteration->level);
-	if (!put_iteration(scale, iteration, &mark, flags | stored, begin, end))
-		append_iteration(scale, iteration, flags | stored, begin, end);
+	else
+		keep(scale, iteration, flags, judgement.level, begin, end);
 }
 
 /* Iterations of a level are parts of those of the next one if the loop around it is known well. */
@@ -687,7 +708,7 @@ static void move_ended(struct scale *scale)
 		if (unlikely(scale->ended >> i & 1))
 			scale->levels[i].mark = scale->levels[i - 1].mark;
 	if (scale->ended & 1)
-		scale->levels[0].mark = mark_now(scale);
+		set_mark(&scale->levels[0].mark, scale);
 }
 
 /*

@@ -152,7 +152,8 @@ static inline bool scale_put_event(struct scale_events *events, const struct kno
  * Takes the call whose record is being made as an event that needs a look, after which the records
  * of the last iteration may be dropped. known: the slot that the call has; NULL: it has none.
  */
-RARE void scale_call(struct thread *thread, struct known_call *known, uint64_t enter);
+__attribute__((noinline)) void scale_call(struct thread *thread, struct known_call *known,
+                                          uint64_t enter);
 
 /*
  * Adds the record that was prepared to the sums and, where it is wanted, writes it or counts it as
