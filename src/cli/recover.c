@@ -33,6 +33,11 @@ static void say_why_not(const char *path, int errnum)
 		    "version of adaptrace?",
 		    path);
 		break;
+	case ENODATA:
+		say("the recorder of '%s' found no room in /dev/shm, as it said at its start: "
+		    "nothing is left to recover",
+		    path);
+		break;
 	case EACCES:
 		image_command_say_foreign(path);
 		break;

@@ -147,7 +147,8 @@ static int start(struct session *s)
 	if (!err)
 		err = windows_open(s);
 	if (!err)
-		err = control_open(&s->control, tables_image_file(s->tables));
+		err = control_open(&s->control, tables_image_file(s->tables),
+		                   tables_memory_fd(s->tables));
 	if (!err)
 		err = session_open_loop(s);
 	return err ? err : session_start(s);

@@ -424,6 +424,7 @@ void summary_progress(struct session *s)
 	in_step_note(s);
 	if (!getrusage(RUSAGE_SELF, &usage))
 		run->peak_rss = (uint64_t)usage.ru_maxrss * 1024;
+	tables_tell(s->tables);
 }
 
 /* Returns the recorder's CPU time while an event was off, ns. */

@@ -25,19 +25,56 @@ assert counts["taken"] == counts["stored"] + counts["reduced"]
 assert counts["stored"] == len(recording.samples()) > 500
 END
 
-# Where it has no room for the whole of it to begin with, ordinary memory serves, and that is said.
+# Where it has no room for the whole of it to begin with, other memory serves, which the control socket hands
+# out: all that looks at a recorder works, and nothing is left of one that is killed, which is said.
 cat >run <<'END'
-mount -t tmpfs -o size=6m tmpfs /dev/shm
-exec "$ADAPTRACE" record -q --max-overhead 0 -m 16M -F 20000 "$1" 100000 0.3
+mount -t tmpfs -o size=$1 tmpfs /dev/shm
+begin() {
+	"$ADAPTRACE" record -q --max-overhead 0 -m 100M -F 2000 --history 0.2s --on 'cpu > 0.000001: mark=busy' "$TARGETS/burn" 20 2>errors &
+	recorder=$!
+	for i in $(seq 100); do
+		"$ADAPTRACE" ctl status 2>/dev/null | grep -q '^[1-9].* samples taken' && break
+		sleep 0.1
+	done
+	burn=$(pgrep -x burn -P $recorder)
+}
+begin
+"$ADAPTRACE" ctl $recorder detail 0.2 2>said && "$ADAPTRACE" ctl $burn mark here || exit 3
+for i in $(seq 100); do
+	"$ADAPTRACE" snapshot -o s.atr 2>/dev/null && "$ADAPTRACE" info s.atr | grep -q 'mark: busy' && break
+	rm -f s.atr
+	sleep 0.1
+done
+"$ADAPTRACE" top --once --json adaptrace.atr >top.json || exit 4
+"$ADAPTRACE" watch --json adaptrace.atr 2>/dev/null | head -2 >lines
+[ "$(wc -l <lines)" = 2 ] || exit 5
+"$ADAPTRACE" ctl stop || exit 6
+kill $burn
+wait $recorder
+[ -z "$(ls /dev/shm)" ] || exit 7
+mv adaptrace.atr whole.atr
+begin
+kill -KILL $recorder
+kill $burn
+"$ADAPTRACE" recover 2>recover
+[ $? = 1 ] || exit 8
+[ -z "$(ls /dev/shm)" ] || exit 9
 END
-unshare -m sh run "$TARGETS/contexts" >said 2>errors || fail "record ended with $?: $(cat errors)"
-one_complaint errors '/dev/shm.*nothing to recover' || fail "$(cat errors)"
-check <<'END'
-import recording
+for size in 64k 64m; do
+	rm -f ./*.atr
+	unshare -m sh run $size >said 2>other || fail "$size: record or what looks at it ended with $?: $(cat errors said other)"
+	complaints errors | grep -q '/dev/shm.*nothing to recover' || fail "$size: $(cat errors)"
+	grep -q 'nothing to recover\|nothing is left to recover' recover || fail "$size: $(cat recover)"
+	check <<'END'
+import json, recording
 
-info = recording.info()
-assert not info["reductions"] and info["samples"]["stored"] > 1000, info
+info, seen = recording.info("whole.atr"), recording.info("s.atr")
+assert not info["reductions"] and info["samples"]["stored"] > seen["samples"]["stored"] > 0, (info, seen)
+assert {a["text"] for a in seen["actions"]} >= {"here", "busy"} and len(info["windows"]) == 1, info["actions"]
+assert info["history"]["full"], info["history"]
+assert json.load(open("top.json"))["samples"] > 0
 END
+done
 
 # Where it has room for the buffer and hardly more, the trace is one all the same.
 for size in 400k 500k 600k; do

@@ -1,42 +1,12 @@
 #include "cli/ctl/exchange.h"
 
-#include "trace/live/control_socket.h"
-#include "trace/live/shm_image.h"
+#include "trace/live/image_memory.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/types.h>
-#include <time.h>
+#include <sys/socket.h>
 #include <unistd.h>
-
-/* A recorder that starts has an image before it has a socket. */
-enum { CONNECT_TRIES = 50 };
-static const struct timespec before_next_try = {.tv_nsec = 20000000};
-
-static bool is_at_work(const char *image_file)
-{
-	enum shm_image_holder holder;
-	int fd = shm_image_peek(image_file, &holder);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return holder == SHM_IMAGE_RECORDER;
-}
-
-static int connect_patiently(const char *image_file)
-{
-	int fd = control_socket_connect(image_file);
-
-	for (unsigned i = 0;
-	     (fd == -ENOENT || fd == -ECONNREFUSED) && i < CONNECT_TRIES && is_at_work(image_file);
-	     i++) {
-		nanosleep(&before_next_try, NULL);
-		fd = control_socket_connect(image_file);
-	}
-	return fd;
-}
 
 /* Tells whether the last call failed because nobody is at the other end any more. */
 static bool has_ended(void)
@@ -62,7 +32,7 @@ static int exchange_over(int fd, const char *packet, size_t size, struct control
 int exchange_packet(const char *image_file, const char *packet, size_t size,
                     struct control_answer *answer)
 {
-	int fd = connect_patiently(image_file), err;
+	int fd = image_connect(image_file), err;
 
 	*answer = (struct control_answer){0};
 	if (fd < 0)

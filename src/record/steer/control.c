@@ -1,8 +1,10 @@
 #include "record/steer/control.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -46,11 +48,22 @@ static int watch(const struct control *control, int fd, unsigned number)
 	return epoll_ctl(control->poll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-int control_open(struct control *control, const char *image_file)
+/* Clients get a descriptor that they can only read by. Returns it, or -errno. */
+static int open_to_read(int fd)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	fd = open(self, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int control_open(struct control *control, const char *image_file, int memory_fd)
 {
 	int err;
 
-	*control = (struct control){.poll_fd = -1, .listen_fd = -1, .image_file = image_file};
+	*control = (struct control){
+		.poll_fd = -1, .listen_fd = -1, .memory_fd = -1, .image_file = image_file};
 	for (unsigned i = 0; i < CONTROL_MAX_CLIENTS; i++)
 		control->clients[i].fd = -1;
 	if (!image_file)
@@ -58,6 +71,8 @@ int control_open(struct control *control, const char *image_file)
 	control->poll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (control->poll_fd < 0)
 		return -errno;
+	if (memory_fd >= 0)
+		control->memory_fd = open_to_read(memory_fd);
 	control->listen_fd = control_socket_listen(image_file);
 	err = control->listen_fd < 0 ? control->listen_fd
 	                             : watch(control, control->listen_fd, LISTENER);
@@ -83,8 +98,10 @@ void control_close(struct control *control)
 		control_socket_remove(control->image_file);
 		close(control->listen_fd);
 	}
+	if (control->memory_fd >= 0)
+		close(control->memory_fd);
 	close(control->poll_fd);
-	control->poll_fd = control->listen_fd = -1;
+	control->poll_fd = control->listen_fd = control->memory_fd = -1;
 }
 
 /* Returns a free place, or that of the client that has been silent for the longest time. */
@@ -122,26 +139,51 @@ static void take_client(struct control *control)
 		drop(client);
 }
 
-static bool send_answer(int fd, const struct control_answer *answer)
+/* passed: a descriptor that goes with it; -1: none does. */
+static bool send_answer(int fd, const struct control_answer *answer, int passed)
 {
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+	                        .cmsg_level = SOL_SOCKET,
+	                        .cmsg_type = SCM_RIGHTS}};
 	char packet[CONTROL_PACKET_MAX];
 	size_t size = control_answer_print(answer, packet);
+	struct iovec part = {packet, size};
+	const struct msghdr message = {.msg_iov = &part,
+	                               .msg_iovlen = 1,
+	                               .msg_control = passed < 0 ? NULL : &control,
+	                               .msg_controllen = passed < 0 ? 0 : sizeof(control)};
 
-	return size && send(fd, packet, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+	memcpy(CMSG_DATA(&control.header), &passed, sizeof(passed));
+	return size && sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
 }
 
-static void answer_packet(struct control_client *client, const char *packet, size_t size,
-                          control_fn *fn, void *arg)
+/* Returns the descriptor that goes with the answer; -1: none does. */
+static int give_memory(const struct control *control, struct control_answer *answer)
+{
+	answer->ok = control->memory_fd >= 0;
+	if (!answer->ok)
+		snprintf(answer->error, sizeof(answer->error), "the image is a file in /dev/shm");
+	return control->memory_fd;
+}
+
+static void answer_packet(const struct control *control, struct control_client *client,
+                          const char *packet, size_t size, control_fn *fn, void *arg)
 {
 	struct control_request request;
 	struct control_answer answer = {0};
 	const char *wrong = control_request_parse(packet, size, &request);
+	int passed = -1;
 
 	if (wrong)
 		snprintf(answer.error, sizeof(answer.error), "%s", wrong);
+	else if (request.command == CONTROL_IMAGE)
+		passed = give_memory(control, &answer);
 	else
 		fn(arg, &request, &client->peer, &answer);
-	if (!send_answer(client->fd, &answer))
+	if (!send_answer(client->fd, &answer, passed))
 		drop(client);
 }
 
@@ -161,7 +203,7 @@ static void serve_client(struct control *control, struct control_client *client,
 	if (size <= 0)
 		drop(client);
 	else
-		answer_packet(client, packet, (size_t)size, fn, arg);
+		answer_packet(control, client, packet, (size_t)size, fn, arg);
 }
 
 /* Clients first: a new one may take the place of one that has just asked. */

@@ -42,6 +42,7 @@ struct control {
 	int poll_fd; /* readable when there is something to do; -1: there is no socket */
 	int listen_fd;
 	const char *image_file;
+	int memory_fd; /* of the image's memory, to be read; -1: it is in the image's file */
 	uint64_t turn;
 	struct control_client clients[CONTROL_MAX_CLIENTS];
 };
@@ -53,9 +54,10 @@ typedef void control_fn(void *arg, const struct control_request *request, const 
 
 /*
  * Opens the socket of the image, whose name must outlive the control. NULL: there is none, and thus
- * no socket. 0 or -errno.
+ * no socket. memory_fd: the memory that clients are given when they ask for it, which stays the
+ * caller's; -1: they are given none. 0 or -errno.
  */
-int control_open(struct control *control, const char *image_file);
+int control_open(struct control *control, const char *image_file, int memory_fd);
 /* Takes at most one client, and one request of each. */
 void control_serve(struct control *control, control_fn *fn, void *arg);
 void control_close(struct control *control);

@@ -42,6 +42,7 @@ static const struct command {
 	[CONTROL_MEMORY] = {"memory", BYTES, BYTES},
 	[CONTROL_EVENT] = {"event", CHANGE | TEXT | ANYWAY, CHANGE | TEXT},
 	[CONTROL_LEASE] = {"lease", SECONDS | HZ, SECONDS | HZ},
+	[CONTROL_IMAGE] = {"image", 0, 0},
 };
 
 const char *control_command_name(enum control_command command)

@@ -37,6 +37,7 @@ enum control_command {
 	CONTROL_MEMORY,    /* bytes */
 	CONTROL_EVENT,     /* change, text: names of events as in -e; anyway */
 	CONTROL_LEASE,     /* seconds, hz: a window for somebody who looks on, which is not kept */
+	CONTROL_IMAGE, /* the memory of the image, which comes with the answer: image_memory.h */
 	NR_CONTROL_COMMANDS
 };
 

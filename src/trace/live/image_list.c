@@ -23,13 +23,16 @@ struct view {
 
 static int read_view(struct view *view, int fd, size_t size)
 {
+	const bool is_stub = size == SHM_IMAGE_STUB;
 	size_t at;
 
-	view->tables = (struct tables){.header = &view->header, .image.size = size};
-	if (pread(fd, &view->header, sizeof(view->header), 0) != sizeof(view->header) ||
-	    tables_check_layout(&view->tables))
+	if (pread(fd, &view->header, sizeof(view->header), 0) != sizeof(view->header))
 		return -EBADMSG;
-	at = view->tables.layout.section[TRACE_RUN];
+	view->tables = (struct tables){.header = &view->header,
+	                               .image.size = is_stub ? view->header.size : size};
+	if (tables_check_layout(&view->tables))
+		return -EBADMSG;
+	at = is_stub ? STUB_RUN : view->tables.layout.section[TRACE_RUN];
 	if (pread(fd, &view->run, sizeof(view->run), (off_t)at) != sizeof(view->run) ||
 	    !memchr(view->header.trace_path, 0, sizeof(view->header.trace_path)))
 		return -EBADMSG;
@@ -91,6 +94,11 @@ static int take_name(struct image_list *list, const char *name)
 	fd = shm_image_peek(path, &holder);
 	if (fd < 0)
 		return 0;
+	if (holder == SHM_IMAGE_NOBODY && shm_image_is_stub(fd)) {
+		close(fd);
+		shm_image_drop_stub(path);
+		return 0;
+	}
 	err = look_into(list, path, fd, holder);
 	close(fd);
 	return err;

@@ -1,5 +1,6 @@
 #include "trace/live/image_status.h"
 
+#include "trace/live/image_memory.h"
 #include "trace/live/tables_layout.h"
 #include "trace/trace.h"
 
@@ -173,13 +174,12 @@ static int read_status(int fd, struct image_status *status)
 
 int image_status_read(const char *image_file, struct image_status *status)
 {
-	enum shm_image_holder holder;
-	int fd = shm_image_peek(image_file, &holder), err;
+	int fd = image_memory_open(image_file), err;
 
 	*status = (struct image_status){0};
 	if (fd < 0)
 		return fd;
-	err = holder == SHM_IMAGE_RECORDER ? read_status(fd, status) : -ENOENT;
+	err = read_status(fd, status);
 	close(fd);
 	return err;
 }

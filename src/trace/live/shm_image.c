@@ -1,6 +1,7 @@
 #include "trace/live/shm_image.h"
 
 #include "trace/live/control_socket.h"
+#include "trace/live/image_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,32 +155,108 @@ static bool size_allowed(size_t size)
 	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
-static int image_create_file(struct shm_image *image)
+/* Returns a locked file without a name, or -errno. */
+static int create_file(void)
 {
-	int fd, err = -EFBIG;
-	void *memory;
+	int fd = open(SHM_IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600), err;
 
-	if (!size_allowed(image->size))
-		return err;
-	fd = open(SHM_IMAGE_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	fchmod(fd, S_IRUSR | S_IWUSR); /* whatever the umask is: recover asks for that */
 	err = image_lock(fd, RECORDER);
-	if (err || ftruncate(fd, (off_t)image->size))
-		goto out;
-	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-	if (memory == MAP_FAILED)
-		goto out;
-	madvise(memory, image->size,
-	        MADV_DONTFORK); /* a child may live longer, and uses none of it */
-	image->memory = memory;
-	image->fd = fd;
-	return 0;
-out:
-	err = err ? err : -errno;
+	if (!err)
+		return fd;
 	close(fd);
 	return err;
+}
+
+/* Maps the file as the image's memory. A child may live longer, and uses none of it. */
+static int map_new(struct shm_image *image, int fd)
+{
+	void *memory;
+
+	if (ftruncate(fd, (off_t)image->size))
+		return -errno;
+	memory = mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	madvise(memory, image->size, MADV_DONTFORK);
+	image->memory = memory;
+	return 0;
+}
+
+static int image_create_file(struct shm_image *image)
+{
+	int err = -EFBIG;
+
+	if (!size_allowed(image->size))
+		return err;
+	image->fd = create_file();
+	err = image->fd < 0 ? image->fd : map_new(image, image->fd);
+	if (err && image->fd >= 0)
+		close(image->fd);
+	if (err)
+		image->fd = -1;
+	return err;
+}
+
+static int create_stub(struct shm_image *image)
+{
+	int err;
+
+	image->fd = create_file();
+	if (image->fd < 0)
+		return image->fd;
+	do
+		err = posix_fallocate(image->fd, 0, SHM_IMAGE_STUB);
+	while (err == EINTR);
+	return -err;
+}
+
+static int create_memory(struct shm_image *image)
+{
+	int err;
+
+	image->memory_fd = memfd_create("adaptrace-image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (image->memory_fd < 0)
+		return -errno;
+	image->elsewhere = true;
+	fchmod(image->memory_fd, S_IRUSR | S_IWUSR);
+	err = map_new(image, image->memory_fd);
+	if (err)
+		return err;
+	return fcntl(image->memory_fd, F_ADD_SEALS, IMAGE_MEMORY_SEALS) ? -errno : 0;
+}
+
+int shm_image_create_elsewhere(struct shm_image *image, size_t size, const char *trace_path)
+{
+	int err = size_allowed(size) ? 0 : -EFBIG;
+
+	*image = (struct shm_image){.size = size, .fd = -1, .name = image_name(trace_path, "")};
+	if (!image->name)
+		err = -ENOMEM;
+	if (!err)
+		err = create_stub(image);
+	if (!err)
+		err = create_memory(image);
+	if (err)
+		shm_image_close(image);
+	return err;
+}
+
+/* Whoever reads it checks it: what fails is seen there. */
+void shm_image_write_stub(const struct shm_image *image, const void *from, size_t size, size_t at)
+{
+	ssize_t written = pwrite(image->fd, from, size, (off_t)at);
+
+	(void)written;
+}
+
+bool shm_image_is_stub(int fd)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && stat.st_size == SHM_IMAGE_STUB;
 }
 
 static int image_create_anonymous(struct shm_image *image)
@@ -212,7 +289,7 @@ size_t shm_image_room(const struct shm_image *image)
 	struct statvfs shm;
 
 	/* A file system without a limit has no blocks. */
-	if (image->fd < 0 || fstatvfs(image->fd, &shm) || !shm.f_blocks)
+	if (image->fd < 0 || image->elsewhere || fstatvfs(image->fd, &shm) || !shm.f_blocks)
 		return SIZE_MAX;
 	return (size_t)shm.f_bavail * shm.f_frsize;
 }
@@ -222,6 +299,11 @@ uint64_t shm_image_taken(const struct shm_image *image)
 	struct stat stat;
 
 	return fstat(image->fd, &stat) ? 0 : (uint64_t)stat.st_blocks * 512;
+}
+
+static int memory_fd(const struct shm_image *image)
+{
+	return image->elsewhere ? image->memory_fd : image->fd;
 }
 
 int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
@@ -236,7 +318,7 @@ int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
 	 */
 	if (image->fd >= 0 && size)
 		do
-			err = posix_fallocate(image->fd, (off_t)offset, (off_t)size);
+			err = posix_fallocate(memory_fd(image), (off_t)offset, (off_t)size);
 		while (err == EINTR);
 	return -err;
 }
@@ -250,17 +332,37 @@ int shm_image_release(struct shm_image *image, size_t offset, size_t size)
 	if (image->fd < 0)
 		err = madvise(image->memory + offset, size, MADV_DONTNEED);
 	else
-		err = fallocate(image->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+		err = fallocate(memory_fd(image), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 		                (off_t)offset, (off_t)size);
 	return err ? -errno : 0;
 }
 
-/* Puts the leftover of that name aside, unless its recorder lives. */
+static void remove_stub(const char *name)
+{
+	control_socket_remove(name);
+	unlink(name);
+}
+
+bool shm_image_drop_stub(const char *name)
+{
+	int fd = leftover_open(name);
+	bool is_stub = fd >= 0 && shm_image_is_stub(fd);
+
+	if (is_stub)
+		remove_stub(name);
+	if (fd >= 0)
+		close(fd);
+	return is_stub;
+}
+
+/* Puts the leftover of that name aside, unless its recorder lives. -ENOENT: there is none. */
 static int leftover_keep(const char *name)
 {
 	char old[PATH_MAX];
 	int fd, err = 0;
 
+	if (shm_image_drop_stub(name))
+		return -ENOENT;
 	fd = leftover_open(name);
 	if (fd < 0)
 		return fd;
@@ -301,15 +403,16 @@ void shm_image_publish(struct shm_image *image)
 
 static int image_map(struct shm_image *image, int protection, int flags)
 {
+	const int fd = memory_fd(image);
 	struct stat stat;
 	void *memory;
 
-	if (fstat(image->fd, &stat))
+	if (fstat(fd, &stat))
 		return -errno;
 	if (stat.st_size <= 0)
 		return -EBADMSG;
 	image->size = (size_t)stat.st_size;
-	memory = mmap(NULL, image->size, protection, flags | MAP_NORESERVE, image->fd, 0);
+	memory = mmap(NULL, image->size, protection, flags | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	image->memory = memory;
@@ -390,7 +493,8 @@ int shm_image_open(struct shm_image *image, const char *trace_path)
 		image->name = image_name(trace_path, suffixes[i]);
 		if (!image->name)
 			return -ENOMEM;
-		image->fd = leftover_open(image->name);
+		image->fd =
+			shm_image_drop_stub(image->name) ? -ENODATA : leftover_open(image->name);
 		if (!i)
 			first = image->fd;
 	}
@@ -412,6 +516,15 @@ int shm_image_watch(struct shm_image *image, const char *trace_path)
 	return err;
 }
 
+static int fetch_memory(struct shm_image *image)
+{
+	if (!shm_image_is_stub(image->fd))
+		return 0;
+	image->memory_fd = image_memory_fetch(image->name, image->fd);
+	image->elsewhere = image->memory_fd >= 0;
+	return image->elsewhere ? 0 : image->memory_fd;
+}
+
 int shm_image_watch_file(struct shm_image *image, const char *name)
 {
 	int err;
@@ -420,7 +533,9 @@ int shm_image_watch_file(struct shm_image *image, const char *name)
 	if (!image->name)
 		return -ENOMEM;
 	image->fd = living_open(image->name);
-	err = image->fd < 0 ? image->fd : image_map(image, PROT_READ, MAP_SHARED);
+	err = image->fd < 0 ? image->fd : fetch_memory(image);
+	if (!err)
+		err = image_map(image, PROT_READ, MAP_SHARED);
 	if (err)
 		shm_image_close(image);
 	return err;
@@ -438,6 +553,8 @@ void shm_image_close(struct shm_image *image)
 		munmap(image->memory, image->size);
 	if (image->fd >= 0)
 		close(image->fd);
+	if (image->elsewhere)
+		close(image->memory_fd);
 	free(image->name);
 	*image = (struct shm_image){.fd = -1};
 }

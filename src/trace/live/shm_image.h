@@ -7,6 +7,10 @@
  * The file gets its name when it is locked and laid out, never before. The lock lasts as long as
  * the recorder, so a file that can be locked is a leftover. A new recorder keeps one leftover
  * aside.
+ *
+ * Where /dev/shm has no room for it, the memory is elsewhere: a sealed memory file, which the
+ * control socket hands out (image_memory.h). The file in /dev/shm is then a stub of SHM_IMAGE_STUB
+ * bytes, by which the recorder is found, and of which nothing can be recovered.
  */
 #ifndef TRACE_LIVE_SHM_IMAGE_H
 #define TRACE_LIVE_SHM_IMAGE_H
@@ -16,11 +20,14 @@
 #include <stdint.h>
 
 #define SHM_IMAGE_FOLDER "/dev/shm"
+#define SHM_IMAGE_STUB   8192 /* less than any image */
 
 struct shm_image {
 	unsigned char *memory; /* zeroed at first */
 	size_t size;
 	int fd;             /* holds the lock; -1: anonymous memory, which nobody can recover */
+	bool elsewhere;     /* the file is a stub */
+	int memory_fd;      /* then the one of the memory */
 	char *name;         /* of the file; NULL: it has none */
 	bool kept_leftover; /* an earlier recorder's file was put aside */
 	int name_taken;     /* -EBUSY: by a recorder that lives, -EALREADY: by one that recovers */
@@ -31,6 +38,15 @@ struct shm_image {
  * of it may be touched before shm_image_reserve(). 0 or -ENOMEM.
  */
 int shm_image_create(struct shm_image *image, size_t size, const char *trace_path);
+
+/* The same in a memory file, with a stub. 0 or -errno. */
+int shm_image_create_elsewhere(struct shm_image *image, size_t size, const char *trace_path);
+/* Writes into the stub. */
+void shm_image_write_stub(const struct shm_image *image, const void *from, size_t size, size_t at);
+/* Tells whether a file is a stub. */
+bool shm_image_is_stub(int fd);
+/* Removes a stub whose recorder is dead. Returns whether it was one. */
+bool shm_image_drop_stub(const char *name);
 
 /* Bytes that could be reserved now, by anybody. */
 size_t shm_image_room(const struct shm_image *image);
@@ -50,7 +66,7 @@ void shm_image_publish(struct shm_image *image);
 /*
  * The leftover for this trace path, mapped privately: writes stay in this process. 0, -ENOENT,
  * -EBUSY: its recorder lives, -EALREADY: somebody else has it open like this, -EACCES: another
- * user's or open to others, -errno.
+ * user's or open to others, -ENODATA: its memory was elsewhere, and is gone, -errno.
  */
 int shm_image_open(struct shm_image *image, const char *trace_path);
 

@@ -184,18 +184,29 @@ static int reserve_fixed(struct tables *tables)
 	return err;
 }
 
-/* In /dev/shm where it has room for the arena and all that cannot grow later, else private. */
-static int tables_map(struct tables *tables, const char *trace_path)
+static void unmap(struct tables *tables)
 {
-	size_t arena = tables->layout.size - tables->layout.arena;
-	int err = shm_image_create(&tables->image, tables->layout.size, trace_path);
-
-	if (err || (shm_image_room(&tables->image) >= arena && !reserve_fixed(tables)))
-		return err;
 	shm_image_close(&tables->image);
 	memset(tables->reserved, 0, sizeof(tables->reserved));
 	tables->reserved_arena = 0;
-	err = shm_image_create(&tables->image, tables->layout.size, NULL);
+}
+
+/*
+ * In /dev/shm where it has room for the arena and all that cannot grow later, else in memory that
+ * clients are given, else private.
+ */
+static int tables_map(struct tables *tables, const char *trace_path)
+{
+	const size_t size = tables->layout.size, arena = size - tables->layout.arena;
+	int err = shm_image_create(&tables->image, size, trace_path);
+
+	if (err || (shm_image_room(&tables->image) >= arena && !reserve_fixed(tables)))
+		return err;
+	unmap(tables);
+	if (!shm_image_create_elsewhere(&tables->image, size, trace_path) && !reserve_fixed(tables))
+		return 0;
+	unmap(tables);
+	err = shm_image_create(&tables->image, size, NULL);
 	return err ? err : reserve_fixed(tables);
 }
 
@@ -263,6 +274,7 @@ struct tables *tables_new(size_t budget, const char *trace_path)
 		err = begin(tables, budget, trace_path);
 	if (err)
 		goto out;
+	tables_tell(tables);
 	shm_image_publish(&tables->image);
 	return tables;
 out:
@@ -291,7 +303,22 @@ void tables_keep(struct tables *tables)
 
 bool tables_recoverable(const struct tables *tables)
 {
-	return tables->image.name != NULL;
+	return tables->image.name && !tables->image.elsewhere;
+}
+
+int tables_memory_fd(const struct tables *tables)
+{
+	return tables->image.elsewhere ? tables->image.memory_fd : -1;
+}
+
+void tables_tell(struct tables *tables)
+{
+	const struct shm_image *image = &tables->image;
+
+	if (!image->elsewhere)
+		return;
+	shm_image_write_stub(image, tables->header, sizeof(*tables->header), 0);
+	shm_image_write_stub(image, tables_run(tables), sizeof(struct trace_run), STUB_RUN);
 }
 
 int tables_name_taken(const struct tables *tables)

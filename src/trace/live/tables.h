@@ -9,7 +9,8 @@
  * The file lies in /dev/shm under a private name (0600, O_EXCL) and is unlinked at a clean end.
  * Room is reserved for the largest tables and the arena, and allocated piece by piece as they grow,
  * so that a full /dev/shm is an error of one call and never a fault. Where /dev/shm has no room for
- * the arena to begin with, anonymous memory serves, and a killed recorder leaves nothing.
+ * the arena to begin with, other memory serves, and a killed recorder leaves nothing: a memory file
+ * that others get by the control socket, or anonymous memory.
  *
  * All adds return an index or offset; when a table is full, or memory is refused, they return its
  * stand-in (0, or what the call says) and count.
@@ -96,6 +97,10 @@ struct hmb_ledger *tables_ledger(const struct tables *tables);
 struct recording_state *tables_state(const struct tables *tables);
 /* Returns the name of the image's file; NULL: it has none. */
 const char *tables_image_file(const struct tables *tables);
+/* Returns the memory of an image whose file is a stub; -1: it is none. */
+int tables_memory_fd(const struct tables *tables);
+/* Writes into the stub how far the run is, if there is one, for those who look for recorders. */
+void tables_tell(struct tables *tables);
 /* refused_strings and folded_threads are counted by the tables; the rest is the caller's. */
 struct trace_run *tables_run(const struct tables *tables);
 

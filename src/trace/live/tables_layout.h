@@ -20,6 +20,10 @@ struct image_header {
 	struct recording_state state;
 };
 
+/* Where a stub has the run, behind its header. */
+#define STUB_RUN ((sizeof(struct image_header) + 7) & ~(size_t)7)
+static_assert(STUB_RUN + sizeof(struct trace_run) <= SHM_IMAGE_STUB, "a stub has room for both");
+
 /* The fixed places in the image; the arena is behind all of them. */
 struct layout {
 	size_t ledger;
