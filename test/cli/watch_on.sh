@@ -51,6 +51,14 @@ END
 "$ADAPTRACE" merge -o merged.atr on.atr 2>errors && "$ADAPTRACE" info --json merged.atr | grep -q '"share(s?x) > 30%' ||
 	fail "merge: $(cat errors)"
 
+# What is not recorded can never come true.
+start_recording -o plain.atr "$TARGETS/burn" 60
+for never in 'time(step) > 1: mark' 'value(x) > 1: mark' 'mpi > 50%: mark'; do
+	"$ADAPTRACE" watch $recorder --on "$never" 2>said && fail "$never"
+	one_complaint said "are not recorded; record them with --mpi" || fail "$(cat said)"
+done
+kill $recorder
+
 # A slow step among many fast ones, in a recording that is attached to later, and its stop.
 cat >steps.c <<'END'
 #include <adaptrace.h>

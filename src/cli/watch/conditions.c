@@ -80,15 +80,20 @@ int conditions_begin(struct conditions *conditions, struct steering *steering)
 	return err;
 }
 
-static int check_events(const struct conditions *conditions, const struct trace *trace)
+static int check_recorded(const struct conditions *conditions, const struct trace *trace)
 {
 	const char *missing = metrics_missing_event(conditions->metrics, trace);
 
-	if (!missing)
-		return 0;
-	say("cannot watch for a condition on event '%s', which is not recorded; record it with -e",
-	    missing);
-	return -EINVAL;
+	const bool lacks_calls = metrics_lack_calls(conditions->metrics, trace);
+
+	if (missing)
+		say("cannot watch for a condition on event '%s', which is not recorded; record it "
+		    "with -e",
+		    missing);
+	if (lacks_calls)
+		say("cannot watch for a condition on mpi, time or value: calls and regions are not "
+		    "recorded; record them with --mpi");
+	return missing || lacks_calls ? -EINVAL : 0;
 }
 
 /* A condition that comes true earlier would have too little of what led to it. */
@@ -104,7 +109,7 @@ int conditions_look(struct conditions *conditions, struct watched *watched)
 	const struct trace *trace = watched_trace(watched);
 	const uint64_t now = trace_run(trace)->end;
 	const bool may_fire = !lacks_history(trace);
-	int err = check_events(conditions, trace);
+	int err = check_recorded(conditions, trace);
 
 	conditions->steering->target = trace_run(trace)->pid;
 	if (!err)

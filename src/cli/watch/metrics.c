@@ -158,6 +158,18 @@ const char *metrics_missing_event(const struct metrics *metrics, const struct tr
 	return missing;
 }
 
+bool metrics_lack_calls(const struct metrics *metrics, const struct trace *trace)
+{
+	bool any = false;
+
+	for (unsigned i = 0; i < metrics->nr_terms; i++) {
+		const enum metric_type type = metrics->terms[i].term->metric;
+
+		any |= type == METRIC_MPI || type == METRIC_TIME || type == METRIC_VALUE;
+	}
+	return any && !trace_nr(trace, TRACE_INSTRUMENTS);
+}
+
 /* The pattern may be of the whole name, or of what is before the parameters. */
 static bool matches(const char *pattern, const char *name)
 {

@@ -23,6 +23,9 @@ void metrics_free(struct metrics *metrics);
 /* Returns the first event of a term that is not recorded; NULL: there is none. */
 const char *metrics_missing_event(const struct metrics *metrics, const struct trace *trace);
 
+/* Whether a term is of calls, and none are recorded. */
+bool metrics_lack_calls(const struct metrics *metrics, const struct trace *trace);
+
 /* Reads all of them, from the recording as it was at the last update. 0, -ENOMEM, -EBADMSG. */
 int metrics_read(struct metrics *metrics, struct watched *watched);
 /* Returns the readings of a condition's terms. */
