@@ -1,7 +1,7 @@
 #!/bin/sh
 # scale_kill.sh [MOMENTS]: with --scale-trace a rank, or the recorder, is killed in the middle of an
 # iteration. Of a killed rank each call that returned is told, stored or not; what a killed recorder
-# had taken in is recovered, and its iterations can be looked at.
+# had taken in, as a snapshot just before has it, is recovered, and its iterations can be looked at.
 . "$(dirname "$0")/scenario"
 . "$here/mpi"
 need_sampling
@@ -27,20 +27,27 @@ start() {
 cat >complete.py <<'E'
 import json, subprocess, sys
 def output(*arguments):
-    return subprocess.check_output([sys.argv[1], *arguments, 'killed.atr'])
-info = json.loads(output('info', '--json'))
-told = json.loads(output('report', '--mpi', '--json'))['calls']
-phases = json.loads(output('report', '--iterations', '--json'))['phases']
-output('report'), output('dump')
-kind, = info['calls']['kinds']
-sums = sum(call['calls'] for call in told)
+    return subprocess.check_output([sys.argv[1], *arguments])
+def counts(trace):
+    kind, = json.loads(output('info', '--json', trace))['calls']['kinds']
+    told = json.loads(output('report', '--mpi', '--json', trace))['calls']
+    phases = json.loads(output('report', '--iterations', '--json', trace))['phases']
+    output('report', trace), output('dump', trace)
+    return kind, phases, sum(call['calls'] for call in told)
+kind, phases, sums = counts('killed.atr')
 print(sys.argv[2], sums, 'calls,', kind['seen'], 'seen,', kind['stored'], 'stored,',
       sum(p['iterations'] for p in phases), 'iterations')
 assert kind['lost'] == 0 and sums > 100, (kind, sums)
 # A call may be killed between its sums and its record. A killed recorder has taken in the calls of
 # each thread up to another moment than its sums, and not those of iterations that had not ended.
-missing = sums - kind['seen']
-assert 0 <= missing <= 2 if sys.argv[2] == 'rank' else kind['seen'] > 0, (kind, sums)
+if sys.argv[2] == 'rank':
+    assert 0 <= sums - kind['seen'] <= 2, (kind, sums)
+else:
+    before, phases_before, sums_before = counts('before.atr')
+    assert 100 < sums_before <= sums and before['seen'] <= kind['seen'], (before, kind, sums_before, sums)
+    assert before['stored'] <= kind['stored'] or kind['dropped'] > before['dropped'], (before, kind)
+    assert all(sum(p[n] for p in phases_before) <= sum(p[n] for p in phases)
+               for n in ('iterations', 'slow')), (phases_before, phases)
 E
 for moment in $(seq "$moments"); do
 	start "$moment"
@@ -50,12 +57,13 @@ for moment in $(seq "$moments"); do
 	rm killed.atr
 
 	start "$moment"
+	"$ADAPTRACE" ctl killed.atr snapshot before.atr 2>err || fail "snapshot: $(cat err)"
 	kill -KILL $recorder
 	wait $recorder
 	# shellcheck disable=SC2086
 	kill -KILL $ranks
 	"$ADAPTRACE" recover killed.atr 2>err || fail "recover: $(cat err)"
 	python3 complete.py "$ADAPTRACE" recorder || fail "after the recorder was killed"
-	rm killed.atr
+	rm killed.atr before.atr
 done
 pass
