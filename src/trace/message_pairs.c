@@ -53,6 +53,7 @@ struct progress {
 
 struct message_reader {
 	const struct message_pairs *of;
+	const struct message_source *source;
 	uint32_t thread;
 	int32_t rank;
 	struct iteration_follower follower;
@@ -74,8 +75,9 @@ struct message_reader {
 };
 
 struct message_pairs {
-	const struct call_index *calls;
-	const struct iteration_index *iterations;
+	const struct message_source *sources;
+	uint32_t nr_sources;
+	bool lacks_calls; /* of iterations; else everything has a pair */
 	struct map64 by_key;
 	uint32_t *ends; /* of a pair: 1 for a send, 1 << 16 for a receive; of a collective each */
 	uint32_t nr;
@@ -215,18 +217,18 @@ static void pass_boundary(struct message_reader *reader, const struct call *call
 
 /* --- epochs ----------------------------------------------------------------------------------- */
 
-static bool is_wide_part(const struct message_pairs *pairs, const struct call_part *part)
+static bool is_wide_part(const struct message_reader *reader, const struct call_part *part)
 {
-	const struct trace_comm *comm = trace_comm(pairs->calls->trace, part->comm);
+	const struct trace_comm *comm = trace_comm(reader->source->calls->trace, part->comm);
 
 	return (part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
-	       comm->nr_members == pairs->most_members;
+	       comm->nr_members == reader->of->most_members;
 }
 
-static bool is_wide(const struct message_pairs *pairs, const struct call *call)
+static bool is_wide(const struct message_reader *reader, const struct call *call)
 {
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		if (is_wide_part(pairs, &call->parts[i]))
+		if (is_wide_part(reader, &call->parts[i]))
 			return true;
 	return false;
 }
@@ -257,7 +259,7 @@ static int begin_first_epoch(struct message_reader *reader, struct message_epoch
                              const struct call *call)
 {
 	bool begins = reader->of->by_epoch && !reader->progress.begun &&
-	              (is_wide(reader->of, call) || moves_messages(call));
+	              (is_wide(reader, call) || moves_messages(call));
 
 	return begins ? begin_epoch(reader, epochs) : 0;
 }
@@ -265,7 +267,7 @@ static int begin_first_epoch(struct message_reader *reader, struct message_epoch
 static int begin_next_epoch(struct message_reader *reader, struct message_epochs *epochs,
                             const struct call *call)
 {
-	if (!reader->of->by_epoch || !is_wide(reader->of, call))
+	if (!reader->of->by_epoch || !is_wide(reader, call))
 		return 0;
 	reader->progress.collectives++;
 	return begin_epoch(reader, epochs);
@@ -281,8 +283,8 @@ static uint32_t own_number(struct message_reader *reader, uint32_t number,
 
 	if (reader->own_comm == number || reader->work > reader->most_work)
 		return reader->own_comm == number ? reader->own_number : UINT32_MAX;
-	while (own < comm->nr_members &&
-	       trace_member(reader->of->calls->trace, number, (int32_t)own, false) != reader->rank)
+	while (own < comm->nr_members && trace_member(reader->source->calls->trace, number,
+	                                              (int32_t)own, false) != reader->rank)
 		own++;
 	reader->work += own;
 	reader->own_comm = number;
@@ -306,7 +308,7 @@ static uint64_t balance_of(struct message_reader *reader, const struct trace_com
 static struct pair pair_of_message(struct message_reader *reader, const struct call_part *part,
                                    bool receives)
 {
-	const struct trace *trace = reader->of->calls->trace;
+	const struct trace *trace = reader->source->calls->trace;
 	const struct trace_comm *comm = trace_comm(trace, part->comm);
 	int32_t peer = comm ? trace_peer(trace, part->comm, part->peer) : -1;
 	int32_t from = receives ? peer : reader->rank, to = receives ? reader->rank : peer;
@@ -330,7 +332,7 @@ static struct pair pair_of_message(struct message_reader *reader, const struct c
 static struct pair pair_of_collective(struct message_reader *reader, const struct call *call,
                                       const struct call_part *part)
 {
-	const struct trace_comm *comm = trace_comm(reader->of->calls->trace, part->comm);
+	const struct trace_comm *comm = trace_comm(reader->source->calls->trace, part->comm);
 	struct pair pair = {0};
 	uint64_t number;
 
@@ -338,7 +340,7 @@ static struct pair pair_of_collective(struct message_reader *reader, const struc
 		return pair;
 	pair.key = lambda_mix(~comm->id);
 	number = number_end(reader, pair.key, false, 0);
-	if (reader->of->by_epoch && is_wide_part(reader->of, part))
+	if (reader->of->by_epoch && is_wide_part(reader, part))
 		number = reader->progress.known ? lambda_mix(reader->progress.collectives)
 		                                : NO_NUMBER;
 	pair.key = lambda_mix(pair.key ^ call->region);
@@ -369,19 +371,22 @@ static struct pair pair_of_part(struct message_reader *reader, const struct call
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct message_reader *message_reader_new(const struct message_pairs *pairs, uint32_t thread)
+struct message_reader *message_reader_new(const struct message_pairs *pairs, uint32_t source,
+                                          uint32_t thread)
 {
 	struct message_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		return NULL;
 	reader->of = pairs;
+	reader->source = &pairs->sources[source];
 	reader->thread = thread;
-	reader->rank = trace_rank(pairs->calls->trace, thread);
+	reader->rank = trace_rank(reader->source->calls->trace, thread);
 	reader->own_comm = UINT32_MAX;
 	reader->progress.known = true;
-	reader->most_work = MOST_WORK / (pairs->calls->nr_threads + 1UL);
-	iteration_follower_init(&reader->follower, pairs->iterations, thread);
+	reader->most_work =
+		MOST_WORK / (reader->source->calls->nr_threads + 1UL) / pairs->nr_sources;
+	iteration_follower_init(&reader->follower, reader->source->iterations, thread);
 	return reader;
 }
 
@@ -450,10 +455,10 @@ const bool *message_reader_next(struct message_reader *reader, const struct call
 
 	if (make_room(reader, call->nr_parts))
 		return NULL;
-	if (pairs->iterations->nr && find_pairs(reader, NULL, call))
+	if (pairs->lacks_calls && find_pairs(reader, NULL, call))
 		return NULL;
 	for (uint32_t i = 0; i < call->nr_parts; i++)
-		reader->told[i] = !pairs->iterations->nr || has_ends(pairs, &reader->pairs[i]);
+		reader->told[i] = !pairs->lacks_calls || has_ends(pairs, &reader->pairs[i]);
 	return reader->told;
 }
 
@@ -487,7 +492,7 @@ static int add_ends(struct message_pairs *pairs, struct message_reader *reader,
 /* Reads all calls of a thread, and adds their ends. */
 static int read_thread(struct message_pairs *pairs, struct message_reader *reader)
 {
-	struct call_walk *walk = call_walk_thread(pairs->calls, reader->thread);
+	struct call_walk *walk = call_walk_thread(reader->source->calls, reader->thread);
 	struct trace_call call;
 	int err = walk ? 0 : -errno, got = 0;
 
@@ -522,9 +527,10 @@ static void sum_ends(const struct trace *trace, uint64_t *ends, uint32_t nr)
 }
 
 /* Where a thread's numbers do not add up to its sum, *wrong is set. */
-static int add_thread(struct message_pairs *pairs, uint32_t thread, uint64_t sum, bool *wrong)
+static int add_thread(struct message_pairs *pairs, uint32_t source, uint32_t thread, uint64_t sum,
+                      bool *wrong)
 {
-	struct message_reader *reader = message_reader_new(pairs, thread);
+	struct message_reader *reader = message_reader_new(pairs, source, thread);
 	int err = reader ? read_thread(pairs, reader) : -ENOMEM;
 
 	*wrong |= !err && (reader->unknown || counted_ends(reader) != sum);
@@ -532,16 +538,30 @@ static int add_thread(struct message_pairs *pairs, uint32_t thread, uint64_t sum
 	return err;
 }
 
-static int add_threads(struct message_pairs *pairs, const uint64_t *sums, bool *wrong)
+static int add_source(struct message_pairs *pairs, uint32_t source, bool *wrong)
 {
-	int err = 0;
+	const struct call_index *calls = pairs->sources[source].calls;
+	uint64_t *sums = calloc(calls->nr_threads + 1UL, sizeof(*sums));
+	int err = sums ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; i < pairs->calls->nr_threads && !err; i++) {
-		if (pairs->calls->nr[i])
-			err = add_thread(pairs, i, sums[i], wrong);
+	if (sums)
+		sum_ends(calls->trace, sums, calls->nr_threads);
+	for (uint32_t i = 0; i < calls->nr_threads && !err; i++) {
+		if (calls->nr[i])
+			err = add_thread(pairs, source, i, sums[i], wrong);
 		if (*wrong && !pairs->by_epoch)
 			break;
 	}
+	free(sums);
+	return err;
+}
+
+static int add_sources(struct message_pairs *pairs, bool *wrong)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < pairs->nr_sources && !err && (!*wrong || pairs->by_epoch); i++)
+		err = add_source(pairs, i, wrong);
 	return err;
 }
 
@@ -555,21 +575,14 @@ static void forget_ends(struct message_pairs *pairs)
 
 static int find_ends(struct message_pairs *pairs)
 {
-	uint64_t *sums = calloc(pairs->calls->nr_threads + 1UL, sizeof(*sums));
 	bool wrong = false;
-	int err = sums ? 0 : -ENOMEM;
+	int err = add_sources(pairs, &wrong);
 
-	if (!err) {
-		sum_ends(pairs->calls->trace, sums, pairs->calls->nr_threads);
-		err = add_threads(pairs, sums, &wrong);
-	}
-	if (!err && wrong) {
-		forget_ends(pairs);
-		pairs->by_epoch = true;
-		err = add_threads(pairs, sums, &wrong);
-	}
-	free(sums);
-	return err;
+	if (err || !wrong)
+		return err;
+	forget_ends(pairs);
+	pairs->by_epoch = true;
+	return add_sources(pairs, &wrong);
 }
 
 static bool has_holes(const struct trace *trace)
@@ -597,19 +610,30 @@ static uint32_t most_members(const struct trace *trace)
 	return most;
 }
 
-int message_pairs_new(struct message_pairs **pairs, const struct call_index *calls,
-                      const struct iteration_index *iterations)
+static void look_at_source(struct message_pairs *pairs, const struct message_source *source)
+{
+	const struct trace *trace = source->calls->trace;
+	uint32_t most = most_members(trace);
+
+	if (most > pairs->most_members)
+		pairs->most_members = most;
+	pairs->has_holes |= has_holes(trace);
+	pairs->lacks_calls |= source->iterations->nr && !trace_calls_complete(trace);
+}
+
+int message_pairs_new(struct message_pairs **pairs, const struct message_source *sources,
+                      uint32_t nr)
 {
 	struct message_pairs *new = calloc(1, sizeof(*new));
 
 	*pairs = new;
 	if (!new)
 		return -ENOMEM;
-	new->calls = calls;
-	new->iterations = iterations;
-	new->most_members = most_members(calls->trace);
-	new->has_holes = has_holes(calls->trace);
-	return iterations->nr ? find_ends(new) : 0;
+	new->sources = sources;
+	new->nr_sources = nr;
+	for (uint32_t i = 0; i < nr; i++)
+		look_at_source(new, &sources[i]);
+	return new->lacks_calls ? find_ends(new) : 0;
 }
 
 void message_pairs_free(struct message_pairs *pairs)

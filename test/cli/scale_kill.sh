@@ -10,19 +10,21 @@ need_mpi
 one_mpi
 moments=${1:-1}
 compile $mpi iterate
-# Starts a job of $job; the ranks' process numbers are in $ranks.
+# Starts a job and waits until both ranks are in their loop; their process numbers are in $ranks.
 start() {
+	: >out
 	"$ADAPTRACE" record -q -F 50 -g none --mpi --max-overhead 0 -m 16M --events-wait 1000 \
-		--scale-trace -o killed.atr -- mpirun.$mpi -n 2 "$PWD/iterate.$mpi" adi 1000000 \
+		--scale-trace -o killed.atr -- mpirun.$mpi -n 2 "$PWD/iterate.$mpi" adi 20 adi 1000000 \
 		>out 2>err &
 	recorder=$!
 	tries=0
-	while ranks=$(pgrep -f "^$PWD/iterate.$mpi adi"); [ "$(echo $ranks | wc -w)" -lt 2 ]; do
+	while [ "$(grep -c steps out)" -lt 2 ]; do
 		tries=$((tries + 1))
-		[ $tries -lt 200 ] || fail "no ranks: $(cat err)"
+		[ $tries -lt 400 ] || fail "no ranks: $(cat err)"
 		sleep 0.05
 	done
-	sleep "0.$(awk "BEGIN {srand($1); print int(300 + 600 * rand())}")"
+	ranks=$(pgrep -f "^$PWD/iterate.$mpi adi")
+	sleep "0.$(awk "BEGIN {srand($1); printf \"%03d\", int(600 * rand())}")"
 }
 cat >complete.py <<'E'
 import json, subprocess, sys

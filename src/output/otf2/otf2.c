@@ -211,9 +211,9 @@ static int archive_init(struct archive *archive)
 	    otf2_teams_init(&archive->teams, archive->trace, archive->spool->nr_threads))
 		return -ENOMEM;
 	err = iteration_index_init(&archive->iterations, archive->trace);
+	archive->source = (struct message_source){archive->spool->calls, &archive->iterations};
 	if (!err)
-		err = message_pairs_new(&archive->pairs, archive->spool->calls,
-		                        &archive->iterations);
+		err = message_pairs_new(&archive->pairs, &archive->source, 1);
 	if (err)
 		return err;
 	return otf2_plan_init(&archive->plan, archive->spool);

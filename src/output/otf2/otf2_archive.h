@@ -51,6 +51,7 @@ struct archive {
 	uint64_t nr_moments; /* of calls, seen so far */
 	uint32_t nr_regions; /* of the trace */
 	struct iteration_index iterations;
+	struct message_source source;
 	struct message_pairs *pairs;
 	uint64_t nr_unpaired; /* ends of messages and collectives whose other ends are not stored */
 	struct otf2_context *contexts;

@@ -357,7 +357,7 @@ static void write_location(struct archive *archive, uint32_t thread)
 		if (!location.calls && !archive->err)
 			archive->err = -errno;
 	}
-	location.messages = message_reader_new(archive->pairs, thread);
+	location.messages = message_reader_new(archive->pairs, 0, thread);
 	if (otf2_failed(archive, location.messages))
 		goto out;
 	spool_open(archive->spool, thread);

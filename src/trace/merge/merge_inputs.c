@@ -1,7 +1,7 @@
 #include "trace/merge/merge_match.h"
 #include "trace/merge/merge_state.h"
 #include "base/scratch.h"
-#include "trace/trace_calls.h"
+#include "trace/message_pairs.h"
 #include "base/time_heap.h"
 #include "base/array.h"
 
@@ -207,6 +207,7 @@ static uint64_t guessed(const struct merge *merge, uint32_t input, uint64_t time
 /* The calls of one thread. It stands at the next call. */
 struct caller {
 	struct call_walk *walk;
+	struct message_reader *messages;
 	struct trace_call next;
 	uint32_t input;
 };
@@ -217,6 +218,11 @@ struct caller {
  */
 struct call_merge {
 	struct call_index **indexes; /* of the inputs */
+	struct iteration_index *iterations;
+	struct message_source *sources;
+	struct message_pairs *pairs;
+	struct call_part *parts; /* of a call, whose other ends are there */
+	uint32_t parts_room;
 	struct caller *callers;
 	uint32_t nr_callers;
 	struct time_heap heap;
@@ -224,11 +230,19 @@ struct call_merge {
 
 static void call_merge_fini(struct call_merge *all, uint32_t nr)
 {
-	for (uint32_t i = 0; i < all->nr_callers; i++)
+	for (uint32_t i = 0; i < all->nr_callers; i++) {
 		call_walk_free(all->callers[i].walk);
+		message_reader_free(all->callers[i].messages);
+	}
+	message_pairs_free(all->pairs);
+	for (uint32_t i = 0; all->iterations && i < nr; i++)
+		iteration_index_fini(&all->iterations[i]);
 	for (uint32_t i = 0; all->indexes && i < nr; i++)
 		call_index_free(all->indexes[i]);
 	free(all->indexes);
+	free(all->iterations);
+	free(all->sources);
+	free(all->parts);
 	free(all->callers);
 	free(all->heap.entries);
 }
@@ -243,6 +257,11 @@ static int add_caller(struct call_merge *all, const struct merge *merge, uint32_
 	caller->walk = call_walk_thread(all->indexes[input], thread);
 	if (!caller->walk)
 		return -errno;
+	caller->messages = message_reader_new(all->pairs, input, thread);
+	if (!caller->messages) {
+		call_walk_free(caller->walk);
+		return -ENOMEM;
+	}
 	got = call_walk_next(caller->walk, &caller->next);
 	if (got == 1)
 		all->heap.entries[all->heap.nr++] = (struct heap_entry){
@@ -266,15 +285,25 @@ static int call_merge_init(struct call_merge *all, const struct merge *merge)
 	size_t nr = 1;
 	int err = 0;
 
-	*all = (struct call_merge){.indexes = calloc(merge->nr + 1UL, sizeof(*all->indexes))};
-	if (!all->indexes)
+	*all = (struct call_merge){
+		.indexes = calloc(merge->nr + 1UL, sizeof(*all->indexes)),
+		.iterations = calloc(merge->nr + 1UL, sizeof(*all->iterations)),
+		.sources = calloc(merge->nr + 1UL, sizeof(*all->sources)),
+	};
+	if (!all->indexes || !all->iterations || !all->sources)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < merge->nr; i++) {
+	for (uint32_t i = 0; i < merge->nr && !err; i++) {
 		all->indexes[i] = call_index_new(merge->inputs[i].trace, &no_scratch);
 		if (!all->indexes[i])
 			return -errno;
 		nr += threads_with_calls(all->indexes[i]);
+		err = iteration_index_init(&all->iterations[i], merge->inputs[i].trace);
+		all->sources[i] = (struct message_source){all->indexes[i], &all->iterations[i]};
 	}
+	if (!err)
+		err = message_pairs_new(&all->pairs, all->sources, merge->nr);
+	if (err)
+		return err;
 	all->callers = calloc(nr, sizeof(*all->callers));
 	all->heap.entries = calloc(nr, sizeof(*all->heap.entries));
 	if (!all->callers || !all->heap.entries)
@@ -296,6 +325,22 @@ static int32_t rank_of_thread(const struct merge_input *input, uint32_t thread)
 	return process ? process->rank : -1;
 }
 
+/* Leaves out parts whose other ends were dropped with their iterations. */
+static int keep_paired(struct call_merge *all, struct message_reader *messages, struct call *call)
+{
+	const bool *told = message_reader_next(messages, call);
+	uint32_t nr = 0;
+
+	if (!told || ARRAY_RESERVE(all->parts, all->parts_room, call->nr_parts + 1))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (told[i])
+			all->parts[nr++] = call->parts[i];
+	call->parts = all->parts;
+	call->nr_parts = nr;
+	return 0;
+}
+
 static int match_next(struct merge *merge, struct call_merge *all, struct matcher *matcher)
 {
 	struct caller *caller = &all->callers[all->heap.entries[0].number];
@@ -303,6 +348,9 @@ static int match_next(struct merge *merge, struct call_merge *all, struct matche
 	uint32_t i = caller->input;
 	int got;
 
+	got = keep_paired(all, caller->messages, &call);
+	if (got)
+		return got;
 	call.enter = guessed(merge, i, call.enter);
 	call.leave = guessed(merge, i, call.leave);
 	got = matcher_call(matcher, merge->inputs[i].trace,
@@ -331,14 +379,21 @@ static int match_calls(struct merge *merge)
 	return err;
 }
 
+/* Where calls were dropped with their iterations, the partners of others may be known. */
+static bool has_pairs(const struct trace *trace)
+{
+	return trace_calls_complete(trace) ||
+	       (trace_has_calls(trace) && trace_nr(trace, TRACE_ITERATIONS));
+}
+
 static int set_clocks(struct merge *merge)
 {
-	bool complete = true;
+	bool paired = true;
 	int err = 0;
 
 	for (uint32_t i = 0; i < merge->nr; i++)
-		complete = complete && trace_calls_complete(merge->inputs[i].trace);
-	if (merge->clocks.nr > 1 && complete)
+		paired = paired && has_pairs(merge->inputs[i].trace);
+	if (merge->clocks.nr > 1 && paired)
 		err = match_calls(merge);
 	return err ? err : clocks_solve(&merge->clocks);
 }

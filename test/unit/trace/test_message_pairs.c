@@ -88,8 +88,14 @@ static void put_part(struct job *job, unsigned number, struct call_part part)
 	rank->time += CALL;
 	rank->calls++;
 	part.comm = job->comm;
-	if (rank->stores && number < job->program.nr_ranks)
+	if (number >= job->program.nr_ranks)
+		return;
+	if (rank->stores) {
 		assert_true(hmb_put_call(job->w.hmb, CALLS, 0, &call));
+	} else {
+		tables_ledger(job->w.tables)->taken[CALLS]++;
+		tables_ledger(job->w.tables)->reduced[CALLS]++;
+	}
 }
 
 static void send(struct job *job, unsigned from, unsigned to, int tag, uint32_t id)
@@ -253,7 +259,7 @@ static void note_told(struct job *job, unsigned rank, const struct call_part *pa
 static unsigned read_rank(struct job *job, const struct message_pairs *pairs,
                           const struct call_index *index, unsigned rank)
 {
-	struct message_reader *reader = message_reader_new(pairs, 6 + rank);
+	struct message_reader *reader = message_reader_new(pairs, 0, 6 + rank);
 	struct call_walk *walk = call_walk_thread(index, 6 + rank);
 	struct trace_call call;
 	unsigned collectives = 0;
@@ -304,7 +310,8 @@ static unsigned paired(struct program program, unsigned *nr_whole)
 	index = call_index_new(trace, &scratch);
 	assert_non_null(index);
 	assert_int_equal(iteration_index_init(&iterations, trace), 0);
-	assert_int_equal(message_pairs_new(&pairs, index, &iterations), 0);
+	assert_int_equal(message_pairs_new(&pairs, &(struct message_source){index, &iterations}, 1),
+	                 0);
 	for (unsigned i = 0; i < program.nr_ranks; i++)
 		collectives += read_rank(job, pairs, index, i);
 	assert_int_equal(collectives % RANKS, 0);
