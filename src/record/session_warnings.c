@@ -40,6 +40,18 @@ static void warn_of_missing_calls(const struct session *s)
 		session_notice(s, (struct notice){NOTICE_CALLS_LOST, .nr = instrument->lost});
 }
 
+/* Returns the path of a program into which nothing can be preloaded; NULL: there is none. */
+static const char *static_program(const struct module_table *modules)
+{
+	for (size_t i = 1; i < module_table_count(modules); i++) {
+		const struct module *module = module_table_get(modules, (uint16_t)i);
+
+		if (module && module->type == MODULE_FILE && module->is_static)
+			return module->path;
+	}
+	return NULL;
+}
+
 static void warn_of_calls(const struct session *s)
 {
 	int err;
@@ -53,7 +65,8 @@ static void warn_of_calls(const struct session *s)
 	if (calls_refused_comms(s->calls))
 		session_notice(s, (struct notice){NOTICE_COMMS_REFUSED});
 	if (!refused && !unheard && !calls_nr_processes(s->calls))
-		session_notice(s, (struct notice){NOTICE_NO_CALLS});
+		session_notice(
+			s, (struct notice){NOTICE_NO_CALLS, .text = static_program(s->modules)});
 }
 
 /* Daemons, mostly. */

@@ -95,6 +95,13 @@ print(kind, info['iterations'])
 assert kind['seen'] == 4000 and kind['stored'] < 800, kind
 assert info['iterations']['seen'] >= 990, info['iterations']
 E
+	# Nothing can be preloaded into a static program: it is said which one that is.
+	$cc -static -O1 -I"$here/../../include" -o static steps.c 2>/dev/null || continue
+	"$ADAPTRACE" record -q -g none --mpi --scale-trace -o static.atr sh -c ./static 2>err ||
+		fail "recording a static program: $(cat err)"
+	grep -q "recorded no call: '.*/static' is statically linked" err || fail "static: $(cat err)"
+	"$ADAPTRACE" report --mpi static.atr >told || fail "report of a static program"
+	grep -q "no call was recorded" told || fail "report of a static program: $(cat told)"
 done
 
 scaled farm 400

@@ -143,11 +143,19 @@ static void warn_of_cut_stacks(const struct notice *n)
 
 static void warn_of_no_calls(const struct record_config *config, const struct notice *n)
 {
-	(void)n;
-	say("%s recorded no call: the program uses neither %s nor adaptrace.h, is statically "
-	    "linked or setuid, or has a network of its own, as in a container: then start "
-	    "adaptrace in there",
-	    config->calls.mpi ? "--mpi" : "--openmp",
+	const char *option = config->calls.mpi ? "--mpi" : "--openmp";
+
+	if (n->text) {
+		say("%s recorded no call: '%s' is statically linked, so that no library can see "
+		    "its calls; link it with shared libraries",
+		    option, n->text);
+		return;
+	}
+	say("%s recorded no call: the program uses neither %s nor adaptrace.h or has it linked "
+	    "statically, is "
+	    "setuid, or has a network of its own, as in a container: then start adaptrace in "
+	    "there",
+	    option,
 	    !config->calls.openmp ? "MPI"
 	    : config->calls.mpi   ? "MPI, OpenMP"
 	                          : "OpenMP");

@@ -73,12 +73,28 @@ static void put_call_table(FILE *to, const struct job_text *job, const uint32_t 
 		        limit == options->query.limit ? "--all" : "--mpi");
 }
 
+/* Where all were dropped, zeros would say that there were none. */
+static bool knows_calls(const struct job_text *job)
+{
+	const struct trace_event *kind;
+
+	if (job->of.calls.exact)
+		return true;
+	for (uint32_t i = 0; (kind = trace_kind(job->of.trace, i)); i++)
+		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
+			return true;
+	return false;
+}
+
 static int put_calls(FILE *to, const struct job_text *job, uint32_t limit)
 {
 	uint32_t nr, *order = call_sums_order(&job->of.calls, &nr);
 
 	if (!order)
 		return -ENOMEM;
+	if (!nr && knows_calls(job))
+		fprintf(to, "no call was recorded%s\n",
+		        job->of.calls.selection ? " in this part" : "");
 	put_call_table(to, job, order, nr, false, limit);
 	put_call_table(to, job, order, nr, true, limit);
 	free(order);
@@ -130,19 +146,6 @@ int report_calls_text(FILE *to, const struct trace *trace, const struct report_o
 	}
 	job_fini(&job.of);
 	return err;
-}
-
-/* Where all were dropped, zeros would say that there were none. */
-static bool knows_calls(const struct job_text *job)
-{
-	const struct trace_event *kind;
-
-	if (job->of.calls.exact)
-		return true;
-	for (uint32_t i = 0; (kind = trace_kind(job->of.trace, i)); i++)
-		if (kind->unit == TRACE_CALLS && (kind->stored || !kind->taken))
-			return true;
-	return false;
 }
 
 /* --- ranks ------------------------------------------------------------------------------------ */

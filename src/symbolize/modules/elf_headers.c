@@ -18,8 +18,11 @@
 #define HOST_ELFDATA ELFDATA2MSB
 #endif
 
+/* Entries of the dynamic section that are read. Programs have some 30. */
+#define MAX_DYNAMIC 256
+
 struct tables {
-	bool is_64;
+	bool is_64, is_fixed;        /* is_fixed: a program at a fixed address */
 	uint64_t segments, sections; /* offsets of their headers */
 	unsigned nr_segments, segment_size, nr_sections;
 };
@@ -43,6 +46,7 @@ static int tables_find(int fd, struct tables *tables)
 	    ehdr.ident[EI_DATA] != HOST_ELFDATA)
 		return -ENOEXEC;
 	tables->is_64 = ehdr.ident[EI_CLASS] == ELFCLASS64;
+	tables->is_fixed = ehdr.e32.e_type == ET_EXEC; /* in one place in both classes */
 	if (tables->is_64) {
 		if (!read_all(fd, &ehdr, sizeof(ehdr.e64), 0))
 			return -ENOEXEC;
@@ -153,8 +157,31 @@ static void notes_read(int fd, const Elf64_Phdr *phdr, struct build_id *id)
 		build_id_parse(id, notes, size, phdr->p_align == 8 ? 8 : 4);
 }
 
+/* Whether a dynamic section says that the file is a program: libraries look like it otherwise. */
+static bool is_program(int fd, const struct tables *tables, const Elf64_Phdr *phdr)
+{
+	const size_t size = tables->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+
+	for (unsigned i = 0; i < MAX_DYNAMIC && i < phdr->p_filesz / size; i++) {
+		union {
+			Elf32_Dyn e32;
+			Elf64_Dyn e64;
+		} entry;
+		int64_t tag;
+
+		if (!read_all(fd, &entry, size, phdr->p_offset + i * size))
+			return false;
+		tag = tables->is_64 ? entry.e64.d_tag : entry.e32.d_tag;
+		if (tag == DT_FLAGS_1)
+			return (tables->is_64 ? entry.e64.d_un.d_val : entry.e32.d_un.d_val) &
+			       DF_1_PIE;
+	}
+	return false;
+}
+
 int elf_headers_read(int fd, struct elf_headers *headers)
 {
+	bool has_loader = false;
 	struct tables tables;
 	Elf64_Phdr phdr;
 	unsigned i;
@@ -165,6 +192,7 @@ int elf_headers_read(int fd, struct elf_headers *headers)
 	if (err || !segments_valid(&tables))
 		return -ENOEXEC;
 	headers->nr_sections = nr_sections_read(fd, &tables);
+	headers->is_static = tables.is_fixed;
 	for (i = 0; i < tables.nr_segments; i++) {
 		if (!phdr_read(fd, &tables, i, &phdr))
 			return -ENOEXEC;
@@ -172,7 +200,11 @@ int elf_headers_read(int fd, struct elf_headers *headers)
 			segment_add(headers, &phdr);
 		else if (phdr.p_type == PT_NOTE && !headers->build_id.size)
 			notes_read(fd, &phdr, &headers->build_id);
+		else if (phdr.p_type == PT_DYNAMIC)
+			headers->is_static |= is_program(fd, &tables, &phdr);
+		has_loader |= phdr.p_type == PT_INTERP;
 	}
+	headers->is_static &= !has_loader;
 	return 0;
 }
 

@@ -13,6 +13,7 @@
 struct elf_headers {
 	struct build_id build_id; /* size 0: none, or one longer than BUILD_ID_MAX */
 	uint64_t nr_sections;
+	bool is_static;       /* a program that is loaded without shared libraries */
 	unsigned nr_segments; /* executable, by ascending file offset */
 	struct segment segments[MODULE_MAX_SEGMENTS];
 };

@@ -24,8 +24,9 @@ struct segment {
 
 struct module {
 	uint16_t id;
-	bool named;  /* an address in it was looked up: a frame may have its number */
-	bool mapped; /* for module_table_forget() */
+	bool named;     /* an address in it was looked up: a frame may have its number */
+	bool mapped;    /* for module_table_forget() */
+	bool is_static; /* a program that is loaded without shared libraries */
 	enum module_type type;
 	char *path; /* as the target sees it, or "[kernel]", "[vdso]", "[vdso32]", "[anon]" */
 	struct build_id build_id;

@@ -110,6 +110,7 @@ void module_entry_learn(struct module_table *table, struct entry *entry,
 	if (module->type == MODULE_FILE && found->headers.nr_segments)
 		module->area = found->headers.segments[0].vaddr >> 32;
 	module->nr_segments = found->headers.nr_segments;
+	module->is_static = found->headers.is_static;
 	memcpy(module->segments, found->headers.segments, sizeof(module->segments));
 	entry_opened(table, entry, found->fd);
 }
