@@ -15,7 +15,10 @@ enum {
 	ORDINAL_LEVELS = 32,
 	FIRST = 10, /* iterations of a pattern that have higher levels */
 	MOST_HIGHER = 8,
-	RECORD_WORDS = 9, /* of an iteration, at most */
+	RECORD_WORDS = 9,  /* of an iteration, at most */
+	OUTLIER = 8,       /* times as long as usual */
+	OUTLIER_COST = 64, /* iterations for each of these: so many more may be kept */
+	MOST_CREDIT = 16 * OUTLIER_COST,
 };
 
 #define NOWHERE UINT64_MAX
@@ -35,7 +38,9 @@ struct told_before {
 };
 
 struct scale_pattern {
-	uint64_t limit; /* ticks: about 1 in 256 take longer; 0: not known yet */
+	uint64_t limit;  /* ticks: about 1 in 256 take longer; 0: not known yet */
+	uint64_t usual;  /* ticks: about every other one takes longer */
+	uint32_t credit; /* for outliers: iterations since there were many */
 	uint32_t seen;
 	/* of the last one that the recorder was told of: */
 	uint32_t calls;
@@ -208,6 +213,33 @@ static struct mark end_of(const struct scale *scale, unsigned level)
 
 /* --- what is kept ----------------------------------------------------------------------------- */
 
+/* Moves by little steps to where as many take longer as not. */
+static void note_usual(struct scale_pattern *pattern, uint64_t duration)
+{
+	uint64_t step = pattern->usual / (pattern->seen < 64 ? 8 : 64) + 1;
+
+	if (!pattern->usual) {
+		pattern->usual = duration;
+		pattern->credit = MOST_CREDIT;
+	} else if (duration > pattern->usual) {
+		pattern->usual += step;
+	} else if (pattern->usual > step) {
+		pattern->usual -= step;
+	}
+}
+
+/*
+ * Whether an iteration takes so much longer than usual that it is slow although it is not beyond
+ * the limit: that is high where a first one took long, and where others are interrupted.
+ */
+static bool is_outlier(struct scale_pattern *pattern, uint64_t duration)
+{
+	if (duration <= OUTLIER * pattern->usual || pattern->credit < OUTLIER_COST)
+		return false;
+	pattern->credit -= OUTLIER_COST;
+	return true;
+}
+
 /*
  * The limit moves by little steps, up 255 times as far as down, so that it comes to rest where one
  * of 256 is above it.
@@ -222,6 +254,9 @@ static bool note_duration(struct scale_pattern *pattern, uint64_t duration, uint
 		pattern->limit += pattern->limit / 2 + 1;
 	else
 		pattern->limit -= pattern->limit / (2 * 255);
+	is_slow = is_slow || is_outlier(pattern, duration);
+	note_usual(pattern, duration);
+	pattern->credit += pattern->credit < MOST_CREDIT;
 	return is_slow;
 }
 

@@ -6,7 +6,7 @@
  *
  * Kept are the first iterations of each pattern, some that are spread over the run by their
  * ordinals, which are the same on all ranks, and those that are slower than all but 1/256 of their
- * pattern.
+ * pattern, or much slower than usual.
  *
  * Where the recorder drops whole iterations, each has a level of the buffer: that of its ordinal,
  * or a higher one if it is slow or one of the first of its pattern. Iterations of levels that the

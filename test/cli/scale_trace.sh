@@ -65,6 +65,26 @@ assert stored < seen / 3, (stored, seen)
 assert all(380 <= steps(rank, lambda n: n > 30) <= 404 for rank in (0, 1)), phases
 E
 
+# Steps that take ten times as long are stored, unless those that were interrupted are too many.
+scaled slow 4000
+"$ADAPTRACE" convert --chrome --force -o chrome.json job.atr 2>err || fail "chrome: $(cat err)"
+"$ADAPTRACE" dump --json job.atr >dump.json || fail "dump"
+check <<'E'
+from scaled import *
+events = json.load(open('chrome.json'))['traceEvents']
+calls = (json.loads(line) for line in open('dump.json') if '"MPI_Init"' in line)
+for init in calls:
+    told, = (t for t in truth if t['rank'] == init['rank'])
+    own = [e for e in events if e['pid'] == init['pid']]
+    begun, = (e['ts'] for e in own if e['name'] == 'MPI_Init' and e['ph'] == 'b')
+    ours = [e for e in own if e.get('cat') == 'iterations']
+    kept = [(b['ts'], e['ts']) for b, e in zip(ours[::2], ours[1::2]) if b['name'] == 'iteration']
+    times = [begun + (t - init['time_ns']) / 1000 for t in told['slow_ns']]
+    found = sum(any(b <= t <= e for b, e in kept) for t in times)
+    print(f'rank {init["rank"]}: {found} of {len(times)} slow steps are stored; {told["outliers"]} took long')
+    assert told['outliers'] > 4000 / 100 or found >= len(times) - 1, told
+E
+
 # Regions alone, also of programs with another C library.
 cat >steps.c <<'E'
 #include <adaptrace.h>

@@ -1,8 +1,9 @@
 /*
  * iterate KIND STEPS [KIND STEPS ...]: steps of a simulation, as far as their MPI calls go, on two
  * ranks or more. Every rank prints what it did as a line of JSON for each kind: its steps, the time
- * that they took, the calls of an ordinary step (0: steps differ), which steps took long, and for
- * each MPI function calls, bytes and time.
+ * that they took, the calls of an ordinary step (0: steps differ), which steps took long and a
+ * moment in each of them, for each MPI function calls, bytes and time, and how many steps of `slow`
+ * took more than eight times as long as most.
  *
  *     wavefront  planes of a grid, down and up, from neighbour to neighbour (NPB LU)
  *     cg         a sum over pairs of ranks, 25 times a step, and a reduction (NPB CG)
@@ -57,8 +58,9 @@ struct sum {
 };
 
 static struct sum sums[NR_FUNCTIONS];
-static unsigned long in_step, of_step, slow_steps[MOST_SLOW];
+static unsigned long in_step, of_step, slow_steps[MOST_SLOW], slow_times[MOST_SLOW];
 static unsigned nr_slow, foreign;
+static unsigned long steps;
 static bool uneven;
 static int rank, size, across,
 	down; /* the grid of ranks: across * down, across is the longer side */
@@ -300,8 +302,6 @@ static void noise(unsigned long step)
 	in_step--;
 }
 
-static unsigned long steps;
-
 static void change(unsigned long step)
 {
 	bool middle = step >= steps / 3 && step < steps / 3 * 2;
@@ -316,19 +316,48 @@ static void change(unsigned long step)
 	uneven = true;
 }
 
+static unsigned long *durations; /* of the steps of slow() */
+
+static int compare(const void *a, const void *b)
+{
+	unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Returns how many steps took more than eight times as long as every other one. */
+static unsigned long count_outliers(void)
+{
+	unsigned long nr = 0;
+
+	if (!durations)
+		return 0;
+	qsort(durations, steps, sizeof(*durations), compare);
+	while (nr < steps && durations[steps - 1 - nr] > 8 * durations[steps / 2])
+		nr++;
+	free(durations);
+	durations = NULL;
+	return nr;
+}
+
 static void slow(unsigned long step)
 {
 	static unsigned long usual;
-	unsigned long began = now();
+	unsigned long began = now(), start = began;
 
+	if (!durations)
+		durations = calloc(steps, sizeof(*durations));
 	adi(step);
 	if (step && !any(&common, 500)) {
 		work(9 * (usual / step));
-		if (nr_slow < MOST_SLOW)
+		if (nr_slow < MOST_SLOW) {
+			slow_times[nr_slow] = now() - 1;
 			slow_steps[nr_slow++] = step;
+		}
 		began = now() - usual / step;
 	}
 	usual += now() - began;
+	durations[step] = now() - start;
 }
 
 static void polls(unsigned long step)
@@ -383,7 +412,10 @@ static void put_truth(const char *kind, unsigned long took)
 		                sums[i].ns);
 		any_before = 1;
 	}
-	printf("%s}}\n", text);
+	used += sprintf(text + used, "},\"slow_ns\":[");
+	for (unsigned i = 0; i < nr_slow; i++)
+		used += sprintf(text + used, "%s%lu", i ? "," : "", slow_times[i]);
+	printf("%s],\"outliers\":%lu}\n", text, count_outliers());
 	fflush(stdout);
 }
 

@@ -18,20 +18,33 @@ struct seen {
 	uint64_t known;    /* calls with a level */
 	uint32_t nr_below; /* that could not be dropped */
 	uint32_t nr_kept, nr_dropped, nr_slow, least_slow, nr_unknown;
-	uint32_t nr_short; /* dropped ones of one word */
+	uint32_t nr_short;                      /* dropped ones of one word */
+	uint32_t nr_tenfold, nr_tenfold_stored; /* that take ten times as long as usual */
 	uint32_t of_level[NR_LEVELS];
 };
 
-static int setup(void **state)
+static int set_up(uint32_t keep)
 {
-	(void)state;
 	ring_memory_map();
 	process.shared->levels = 1;
+	process.shared->keep = keep;
 	/* Ticks are ns. */
 	process.shared->instants[1] = (struct ring_instant){0, 0, 1};
 	process.shared->instant = 1;
 	assert_true(thread_start(&this_thread));
 	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return set_up(0);
+}
+
+static int setup_scaled(void **state)
+{
+	(void)state;
+	return set_up(10);
 }
 
 static int teardown(void **state)
@@ -58,9 +71,15 @@ static void send_to(int32_t peer, uint64_t enter, uint64_t duration)
 
 /* --- the recorder ----------------------------------------------------------------------------- */
 
+static bool is_tenfold(uint64_t duration)
+{
+	return duration >= 9 * STEP * GAP && duration <= 11 * STEP * GAP;
+}
+
 static void read_dropped(struct seen *seen, uint64_t word)
 {
 	assert_int_equal(seen->nr, 0);
+	seen->nr_tenfold += is_tenfold(ring_dropped_duration(word));
 	seen->nr_dropped++;
 	seen->nr_short++;
 	seen->level = ring_head_slot(word);
@@ -72,6 +91,8 @@ static void read_iteration(struct seen *seen, const uint64_t *words)
 	uint32_t ordinal = (uint32_t)(words[3] >> 32);
 
 	assert_int_equal(ring_head_number(words[0]), STEP);
+	seen->nr_tenfold += is_tenfold(words[2] - words[1]);
+	seen->nr_tenfold_stored += is_tenfold(words[2] - words[1]) && flags & RING_ITERATION_STORED;
 	if (flags & RING_ITERATION_DROPPED) {
 		assert_int_equal(seen->nr, 0);
 		seen->nr_dropped++;
@@ -140,6 +161,30 @@ static void run_steps(struct seen *seen, unsigned nr)
 
 		for (int32_t n = 0; n < STEP; n++, time += gap)
 			send_to(n + 1, time, GAP / 2);
+		consume(seen);
+	}
+}
+
+/*
+ * Steps of which some take ten times as long, among others that are interrupted for much longer.
+ * The first one takes long, too.
+ */
+static void run_noisy_steps(struct seen *seen, unsigned nr, unsigned slow_every,
+                            unsigned interrupted_every)
+{
+	static uint64_t time = 1000000000;
+
+	begin_counting(seen);
+	for (unsigned i = 0; i < nr; i++) {
+		uint64_t chance = lambda_mix(i), more = chance % (GAP * STEP / 4);
+
+		if (chance >> 20 & 1 && !(lambda_mix(chance) % slow_every))
+			more = 9 * GAP * STEP;
+		else if (!i || !(lambda_mix(chance + 1) % interrupted_every))
+			more = (20 + chance % 200) * GAP * STEP;
+		for (int32_t n = 0; n < STEP; n++, time += GAP)
+			send_to(n + 1, time, GAP / 2);
+		time += more;
 		consume(seen);
 	}
 }
@@ -237,6 +282,29 @@ static void test_loop_after_dropped_moments(void **state)
 	assert_in_range(seen.nr_unknown, 1, LOCK);
 }
 
+/* Slow steps are stored, also where more than 1 in 256 take longer than they do. */
+static void test_slow_steps_are_stored(void **state)
+{
+	struct seen seen = {0};
+
+	(void)state;
+	run_noisy_steps(&seen, 20000, 250, 150);
+	assert_in_range(seen.nr_tenfold, 25, 60);
+	assert_true(20 * seen.nr_tenfold_stored >= 19 * seen.nr_tenfold);
+	assert_true(seen.nr_slow <= 20000 / 64);
+	assert_true(seen.nr_kept + seen.nr_unknown <= 20000 / 50);
+}
+
+/* Where too many are interrupted, no more are stored than may be. */
+static void test_interrupted_steps_are_not_stored(void **state)
+{
+	struct seen seen = {0};
+
+	(void)state;
+	run_noisy_steps(&seen, 20000, 250, 5);
+	assert_true(seen.nr_kept + seen.nr_unknown <= 20000 / 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +314,9 @@ int main(void)
 	                                        teardown),
 		cmocka_unit_test_setup_teardown(test_other_calls_go_by_moments, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_loop_after_dropped_moments, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_slow_steps_are_stored, setup_scaled, teardown),
+		cmocka_unit_test_setup_teardown(test_interrupted_steps_are_not_stored, setup_scaled,
+	                                        teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
