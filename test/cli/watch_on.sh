@@ -19,24 +19,42 @@ wrong 1 "no recorder of yours" watch x.atr --on 'cpu > 1: mark'
 # The program's exit status stays, and what is said of a condition has its value.
 "$ADAPTRACE" record -m 4M -F 1000 -o on.atr --on 'share(s?x) > 30%: snapshot, mark=six, run=env >environment; cat /proc/self/status >status' \
 	--on 'rss > 0.000001% of limit and cpu < 1k: mark, run=touch small' --on 'share(nobody) > 1%: mark' \
-	sh -c 'timeout 60 "$TARGETS/shares" 100000 & until [ -s status ] && [ -e small ]; do sleep 0.1; done; kill $!; exit 7' 2>errors
+	--on 'share(six) > 30% for 0.53s: run=touch long' \
+	sh -c 'timeout 60 "$TARGETS/shares" 100000 & until [ -s status ] && [ -e small ] && [ -e long ]; do sleep 0.1; done; kill $!; exit 7' 2>errors
 status=$?
 ! grep -q "no room in /dev/shm" errors || skip "no room in /dev/shm"
 [ $status = 7 ] || fail "record ended with $status: $(cat errors)"
 grep -q 'condition met ([0-9]*\.[0-9] %): share(s?x)' errors || fail "nothing is said: $(cat errors)"
 [ -s on-1.atr ] || fail "no snapshot: $(cat errors)"
 check <<'END'
-import os, recording
+import bisect, os, recording
+
+def held(info, until):
+    """How long the share of a second was more than 30 % before, in ns."""
+    samples = recording.samples("on.atr")
+    times = [s["time_ns"] for s in samples]
+    six = [0]
+    for s in samples:
+        six.append(six[-1] + (next(f["symbol"] for f in s["stack"] if not f["inlined"]) == "six"))
+    longest = since = 0
+    for to in range(info["start_ns"] + 10**9, until, 10**6):
+        i, j = bisect.bisect_left(times, to - 10**9), bisect.bisect_left(times, to)
+        since = since or to if six[j] - six[i] > 0.3 * (j - i) else 0
+        longest = max(longest, to - since if since else 0)
+    return longest
 
 for name in ("on-1.atr", "on.atr"):
     info = recording.info(name)
     fired = {c["text"].split()[0]: c for c in info["conditions"]}
+    if name == "on.atr":
+        longest = held(info, fired.pop("share(six)")["time_ns"])
+        assert longest > 0.53 * 10**9 - 2 * 10**7, longest
     share = fired["share(s?x)"]
     assert 0.3 < share["value"] < 0.9 and share["file"] == os.path.realpath("on-1.atr"), share
     assert info["start_ns"] < share["time_ns"], share
     assert "share(nobody)" not in fired, fired
 info = recording.info("on.atr")
-assert len(info["conditions"]) == 2 and fired["rss"]["file"] is None, info["conditions"]
+assert len(info["conditions"]) == 3 and fired["rss"]["file"] is None, info["conditions"]
 marks = [a["text"] for a in info["actions"] if a["action"] == "mark"]
 assert "six" in marks and len(marks) == 2, info["actions"]
 environment = open("environment").read()
@@ -46,7 +64,7 @@ status = dict(line.split(":\t") for line in open("status") if ":\t" in line)
 assert status["NoNewPrivs"] == "1\n" and int(status["CapEff"], 16) == int(status["CapPrm"], 16) == 0, status
 END
 "$ADAPTRACE" info on.atr | grep -q 'share(s?x) .* ([0-9]*\.[0-9] %) → .*on-1.atr' || fail "info: $("$ADAPTRACE" info on.atr)"
-"$ADAPTRACE" report on.atr | grep -q 'a condition was met 2 times' || fail "report: $("$ADAPTRACE" report on.atr | head -3)"
+"$ADAPTRACE" report on.atr | grep -q 'a condition was met 3 times' || fail "report: $("$ADAPTRACE" report on.atr | head -3)"
 "$ADAPTRACE" convert -q --chrome -f -o on.json on.atr && grep -q '"share(s?x) ' on.json || fail "no marker"
 "$ADAPTRACE" merge -o merged.atr on.atr 2>errors && "$ADAPTRACE" info --json merged.atr | grep -q '"share(s?x) > 30%' ||
 	fail "merge: $(cat errors)"

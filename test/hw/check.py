@@ -8,7 +8,7 @@ import traceback
 
 import recording
 
-COUNTERS, SIGNED = sys.argv[1] + "/counters/out/", sys.argv[1] + "/signed/out/"
+COUNTERS, SIGNED, STEERED = (sys.argv[1] + f"/{part}/out/" for part in ("counters", "signed", "steered"))
 
 
 def text_of(path):
@@ -21,19 +21,19 @@ def event_of(info, name):
     return event
 
 
-def taken_is_count_by_period(trace, name):
+def taken_is_count_by_period(trace, name, folder=COUNTERS):
     """All that the kernel counted by the period; some overflows pass while the other processor has
     its turn, of perf's as well."""
-    event = event_of(recording.info(COUNTERS + trace), name)
+    event = event_of(recording.info(folder + trace), name)
     assert recording.close(event["taken"], event["exact"] / event["base_period"], 0.05, 2)
 
 
-def shares_are_right(trace, name):
+def shares_are_right(trace, name, folder=COUNTERS):
     """What each function and what is inlined into it took, of all that the three took; and what
     chance makes of so few samples."""
     took, nr = collections.Counter(), 0
-    for sample in recording.samples(COUNTERS + trace):
-        for frame in sample["stack"] if sample["event"] == name else []:
+    for sample in recording.samples(folder + trace):
+        for frame in sample["stack"] if sample["event"].split(":")[0] == name else []:
             if frame["symbol"] in ("one", "three", "six"):
                 took[frame["symbol"]] += sample["weight"]
                 nr += 1
@@ -198,15 +198,52 @@ def signed_return_addresses_by_libunwind():
         assert not any(s["complete"] for s in samples if s["stack"][0]["symbol"] == "leaf")
 
 
+def switched_events():
+    """ctl event only, add, drop: each event has what was counted while it was on, and nothing else."""
+    info = recording.info(STEERED + "switched.atr")
+    gaps = collections.defaultdict(list)
+    for gap in info["gaps"]:
+        gaps[gap["event"].split(":")[0]].append((gap["from_ns"], gap["to_ns"]))
+    assert {name: len(of) for name, of in gaps.items()} == {"cycles": 1, "instructions": 2}, gaps
+    for name in "cycles", "instructions":
+        taken_is_count_by_period("switched.atr", name, STEERED)
+        shares_are_right("switched.atr", name, STEERED)
+    for sample in recording.samples(STEERED + "switched.atr"):
+        assert not any(a < sample["time_ns"] < b for a, b in gaps[sample["event"].split(":")[0]]), sample
+    # While both were on, and one alone: by the clock of this machine.
+    sampled = {e["name"].split(":")[0]: e["exact"] / e["sampled_ns"] for e in info["events"]}
+    assert recording.close(sampled["instructions"], sampled["cycles"] / 2, 0.1)
+
+
+def weigh_as_counted(weight, part):
+    """The program is on its processor all the time, where a nanosecond is a cycle."""
+    assert recording.close(weight, part["to_ns"] - part["from_ns"], 0.25)
+
+
+def windows_on_a_counter():
+    """A window and the history have the first period, while the run's own has grown."""
+    info = recording.info(STEERED + "windowed.atr")
+    event, (window,) = event_of(info, "cycles"), info["windows"]
+    assert event["final_period"] >= 4 * event["initial_period"], event
+    assert window["period"] == info["history"]["period"] == event["initial_period"], (window, info["history"])
+    assert window["taken"] > 4000 and info["history"]["full"], (window, info["history"])
+    weigh_as_counted(window["weight"], window)
+    weigh_as_counted(info["history"]["weight"], info["history"])
+    whole = sum(s["weight"] for s in recording.samples(STEERED + "windowed.atr"))
+    assert recording.close(whole, event["exact"], 0.1)
+    assert event["taken"] == event["stored"] + info["samples"]["reduced"], event
+
+
 def nothing_failed_there():
-    for part in "counters", "unit", "signed":
+    for part in "counters", "unit", "signed", "steered":
         console = text_of(f"{sys.argv[1]}/{part}/console")
         assert "status" not in console and "FAILED" not in console, console
 
 
 failed = 0
 for test in (nothing_failed_there, cycles, several_events, group, as_perf_says, read_alike_elsewhere,
-             old_threads_of_a_cgroup, old_threads_that_inherited, silent_event, known_stacks,
+             old_threads_of_a_cgroup, old_threads_that_inherited, silent_event, switched_events,
+             windows_on_a_counter, known_stacks,
              known_stacks_by_libunwind, signed_return_addresses,
              signed_return_addresses_by_libunwind):
     print("--", test.__name__)

@@ -25,6 +25,7 @@ boot counters neoverse-n1 &
 counters=$!
 status=0
 boot unit neoverse-n1 || status=1
+boot steered neoverse-n1 || status=1
 boot signed max,pauth-impdef=on || status=1
 wait $counters || status=1
 [ $status = 0 ]

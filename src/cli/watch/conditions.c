@@ -104,23 +104,29 @@ static bool lacks_history(const struct trace *trace)
 	return trace_find_history(trace, &history) && !trace_history_is_full(trace);
 }
 
-int conditions_look(struct conditions *conditions, struct watched *watched)
+static void step(struct conditions *conditions, uint64_t now, bool may_fire)
 {
-	const struct trace *trace = watched_trace(watched);
-	const uint64_t now = trace_run(trace)->end;
-	const bool may_fire = !lacks_history(trace);
-	int err = check_recorded(conditions, trace);
-
-	conditions->steering->target = trace_run(trace)->pid;
-	if (!err)
-		err = metrics_read(conditions->metrics, watched);
-	for (unsigned i = 0; i < conditions->nr && !err; i++) {
+	for (unsigned i = 0; i < conditions->nr; i++) {
 		struct trigger *trigger = &conditions->triggers[i];
 
 		if (trigger_step(trigger, now, metrics_readings(conditions->metrics, i), may_fire))
 			steering_fire(conditions->steering, &conditions->list[i],
 			              trigger_value(trigger));
 	}
+}
+
+int conditions_look(struct conditions *conditions, struct watched *watched)
+{
+	const struct trace *trace = watched_trace(watched);
+	const bool may_fire = !lacks_history(trace);
+	struct metrics *metrics = conditions->metrics;
+	int err = check_recorded(conditions, trace);
+
+	conditions->steering->target = trace_run(trace)->pid;
+	if (!err)
+		err = metrics_read(metrics, watched);
+	for (unsigned m = 0; !err && m < metrics_moments(metrics); m++)
+		step(conditions, metrics_choose(metrics, m), may_fire);
 	steering_reap(conditions->steering);
 	return err;
 }

@@ -14,6 +14,8 @@
 
 #define METRIC_WINDOW_NS ((uint64_t)1000000000)
 #define METRIC_DELAY_NS  ((uint64_t)200000000)
+#define METRIC_STEP_NS   ((uint64_t)10000000) /* between moments */
+#define METRIC_MOMENTS   64 /* of one look; if it was late, they are farther apart */
 #define HISTORY_SIZE     32
 
 /* The total of something over time, from which its rate in the last second follows. */
@@ -55,14 +57,18 @@ struct metrics {
 	unsigned *first;          /* of each condition */
 	unsigned nr_terms, nr_shares;
 	bool has[NR_METRICS];
-	double weights[HMB_MAX_KINDS];
-	double shares[METRICS_MAX_SHARES];
-	double nameless;     /* weight in functions that have no name yet */
+	/* Ends of the windows since the last look, and the one that is chosen. */
+	uint64_t moments[METRIC_MOMENTS];
+	unsigned nr_moments, moment;
+	/* Weights in each of these windows. */
+	double weights[HMB_MAX_KINDS][METRIC_MOMENTS + 1];
+	double shares[METRICS_MAX_SHARES][METRIC_MOMENTS + 1];
+	bool whole;          /* the windows are: none begins before the recording */
+	double nameless;     /* weight in functions that have no name yet, in the last window */
 	double matters;      /* share of them from which on a condition may depend on their names */
 	struct map64 frames; /* a bit for each share whose pattern a frame matches, or NAMELESS */
 	const struct trace *trace;
 	struct watched *watched;
-	uint64_t from, to;
 	struct metric_calls calls;
 	struct metric_history cpu;
 };

@@ -216,32 +216,68 @@ static uint32_t bits_of(struct metrics *metrics, uint64_t frame)
 	return bits;
 }
 
+/* Returns the first moment that is later than a time. */
+static unsigned moment_after(const struct metrics *metrics, uint64_t time)
+{
+	unsigned low = 0, high = metrics->nr_moments;
+
+	while (low < high) {
+		const unsigned middle = (low + high) / 2;
+
+		if (metrics->moments[middle] > time)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The moments whose windows have a sample: from the first to before the end. */
+struct span {
+	unsigned first, end;
+};
+
+/* So far a sum is the difference to the one before it. */
+static void add_weight(double sums[METRIC_MOMENTS + 1], struct span span, uint64_t weight)
+{
+	sums[span.first] += (double)weight;
+	sums[span.end] -= (double)weight;
+}
+
 static int add_sample(void *arg, const struct trace_sample *sample)
 {
 	struct metrics *metrics = arg;
+	const struct span span = {moment_after(metrics, sample->time),
+	                          moment_after(metrics, sample->time + METRIC_WINDOW_NS)};
 	uint32_t bits;
 
-	if (sample->time < metrics->from || sample->time >= metrics->to ||
-	    sample->event >= HMB_MAX_KINDS)
+	if (span.first >= span.end || sample->event >= HMB_MAX_KINDS)
 		return 0;
-	metrics->weights[sample->event] += (double)sample->weight;
+	add_weight(metrics->weights[sample->event], span, sample->weight);
 	if (sample->event || !metrics->nr_shares)
 		return 0;
 	bits = bits_of(metrics, sample->leaf);
-	if (bits & NAMELESS)
+	if (bits & NAMELESS && span.end == metrics->nr_moments)
 		metrics->nameless += (double)sample->weight;
 	bits &= ~NAMELESS;
 	for (unsigned i = 0; bits; i++, bits >>= 1)
 		if (bits & 1)
-			metrics->shares[i] += (double)sample->weight;
+			add_weight(metrics->shares[i], span, sample->weight);
 	return 0;
+}
+
+/* Weights are whole numbers below 2^53, so that nothing is rounded. */
+static void sum_up(double sums[METRIC_MOMENTS + 1], unsigned nr)
+{
+	for (unsigned m = 1; m < nr; m++)
+		sums[m] += sums[m - 1];
 }
 
 static double weight_of(const struct metrics *metrics, const char *event)
 {
 	uint32_t number = trace_find_event(metrics->trace, event);
 
-	return number < HMB_MAX_KINDS ? metrics->weights[number] : 0;
+	return number < HMB_MAX_KINDS ? metrics->weights[number][metrics->moment] : 0;
 }
 
 /* Returns the seconds of the window in which an event was sampled. */
@@ -249,7 +285,9 @@ static double sampled_seconds(const struct metrics *metrics, const char *event)
 {
 	uint32_t number = event ? trace_find_event(metrics->trace, event) : 0;
 
-	return (double)trace_sampled_time(metrics->trace, number, metrics->from, metrics->to) / 1e9;
+	const uint64_t to = metrics->moments[metrics->moment];
+
+	return (double)trace_sampled_time(metrics->trace, number, to - METRIC_WINDOW_NS, to) / 1e9;
 }
 
 const char *metric_clock(const struct trace *trace)
@@ -262,6 +300,12 @@ const char *metric_clock(const struct trace *trace)
 	return NULL;
 }
 
+/* The last value of a look counts for the median. */
+static void set_at_moment(const struct metrics *metrics, struct metric_term *to, double value)
+{
+	metric_add(to, value, metrics->moment + 1 < metrics->nr_moments);
+}
+
 /* Sampled time has no gaps where processes come and go. */
 static void read_cpu(const struct metrics *metrics, struct metric_term *to)
 {
@@ -271,7 +315,7 @@ static void read_cpu(const struct metrics *metrics, struct metric_term *to)
 	if (seconds <= 0.1)
 		return;
 	metric_find_limit(to, trace_run(metrics->trace)->pid);
-	metric_set(to, weight_of(metrics, clock) / seconds / 1e9);
+	set_at_moment(metrics, to, weight_of(metrics, clock) / seconds / 1e9);
 }
 
 static void read_term(const struct metrics *metrics, struct metric_term *to)
@@ -283,16 +327,18 @@ static void read_term(const struct metrics *metrics, struct metric_term *to)
 	case METRIC_RATE:
 		seconds = sampled_seconds(metrics, term->name);
 		if (seconds > 0.1)
-			metric_set(to, weight_of(metrics, term->name) / seconds);
+			set_at_moment(metrics, to, weight_of(metrics, term->name) / seconds);
 		break;
 	case METRIC_SHARE:
-		if (metrics->weights[0] > 0)
-			metric_set(to, metrics->shares[to->share] / metrics->weights[0]);
+		weight = metrics->weights[0][metrics->moment];
+		if (weight > 0)
+			set_at_moment(metrics, to,
+			              metrics->shares[to->share][metrics->moment] / weight);
 		break;
 	case METRIC_RATIO:
 		weight = weight_of(metrics, term->other);
 		if (weight > 0)
-			metric_set(to, weight_of(metrics, term->name) / weight);
+			set_at_moment(metrics, to, weight_of(metrics, term->name) / weight);
 		break;
 	case METRIC_CPU:
 		read_cpu(metrics, to);
@@ -302,14 +348,23 @@ static void read_term(const struct metrics *metrics, struct metric_term *to)
 	}
 }
 
-static int walk_window(struct metrics *metrics)
+static int walk_windows(struct metrics *metrics)
 {
+	const uint64_t first = metrics->moments[0];
+	int err;
+
 	memset(metrics->weights, 0, sizeof(metrics->weights));
 	memset(metrics->shares, 0, sizeof(metrics->shares));
 	metrics->nameless = 0;
-	watched_choose(metrics->watched, metrics->from, UINT64_MAX);
-	return trace_each_sample(trace_walk_unordered(metrics->trace, TRACE_ALL_EVENTS), add_sample,
-	                         metrics);
+	watched_choose(metrics->watched, first > METRIC_WINDOW_NS ? first - METRIC_WINDOW_NS : 0,
+	               UINT64_MAX);
+	err = trace_each_sample(trace_walk_unordered(metrics->trace, TRACE_ALL_EVENTS), add_sample,
+	                        metrics);
+	for (unsigned e = 0; e < HMB_MAX_KINDS; e++)
+		sum_up(metrics->weights[e], metrics->nr_moments);
+	for (unsigned i = 0; i < metrics->nr_shares; i++)
+		sum_up(metrics->shares[i], metrics->nr_moments);
+	return err;
 }
 
 /*
@@ -318,7 +373,8 @@ static int walk_window(struct metrics *metrics)
  */
 static bool look_up(struct metrics *metrics)
 {
-	const bool much = metrics->nameless > metrics->matters * metrics->weights[0];
+	const bool much =
+		metrics->nameless > metrics->matters * metrics->weights[0][metrics->nr_moments - 1];
 
 	return watched_look_up(metrics->watched, much ? NAMING_NOW : NAMING_SELDOM);
 }
@@ -326,26 +382,41 @@ static bool look_up(struct metrics *metrics)
 /* Names are looked up together, and what they match is found out anew. */
 static int walk_named(struct metrics *metrics)
 {
-	int err = walk_window(metrics);
+	int err = walk_windows(metrics);
 
 	if (err || !look_up(metrics))
 		return err;
 	map64_fini(&metrics->frames);
 	metrics->frames = (struct map64){0};
-	return walk_window(metrics);
+	return walk_windows(metrics);
 }
 
-static int read_samples(struct metrics *metrics, bool whole)
+static bool is_sampled(const struct metrics *metrics, enum metric_type metric)
 {
-	int err;
+	return metric == METRIC_RATE || metric == METRIC_SHARE || metric == METRIC_RATIO ||
+	       (metric == METRIC_CPU && metric_clock(metrics->trace));
+}
 
-	if (!metrics->has[METRIC_RATE] && !metrics->has[METRIC_SHARE] &&
-	    !metrics->has[METRIC_RATIO] && !metrics->has[METRIC_CPU])
-		return 0;
-	err = walk_named(metrics);
-	for (unsigned i = 0; i < metrics->nr_terms && !err && whole; i++)
-		read_term(metrics, &metrics->terms[i]);
-	return err;
+static bool has_sampled(const struct metrics *metrics)
+{
+	bool has = false;
+
+	for (unsigned m = 0; m < NR_METRICS; m++)
+		has |= metrics->has[m] && is_sampled(metrics, m);
+	return has;
+}
+
+/* Metrics that are not sampled have one value at all moments of a look. */
+static void read_moment(struct metrics *metrics)
+{
+	for (unsigned i = 0; i < metrics->nr_terms; i++) {
+		struct metric_term *term = &metrics->terms[i];
+
+		if (!is_sampled(metrics, term->term->metric))
+			continue;
+		term->reading->state = READING_UNKNOWN;
+		read_term(metrics, term);
+	}
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -363,25 +434,64 @@ static void begin_readings(struct metrics *metrics)
 	}
 }
 
-/* Returns whether the window is whole: in the first second its functions only get their names. */
-static bool find_window(struct metrics *metrics)
+static uint64_t shorter(uint64_t ns, uint64_t other)
+{
+	return ns < other ? ns : other;
+}
+
+/* Returns the end of the last window that was read before; 0: of those there may be there is none.
+ */
+static uint64_t last_moment(const struct metrics *metrics, uint64_t start, uint64_t to)
+{
+	const uint64_t last = metrics->nr_moments ? metrics->moments[metrics->nr_moments - 1] : 0;
+
+	return last >= start + METRIC_WINDOW_NS && last < to ? last : 0;
+}
+
+/*
+ * Divides the time since the last look into moments. In the first second no window is whole, and
+ * its functions only get their names.
+ */
+static void find_moments(struct metrics *metrics)
 {
 	const struct trace_run *run = trace_run(metrics->trace);
 	const bool whole = run->end >= run->start + METRIC_WINDOW_NS + METRIC_DELAY_NS;
+	const uint64_t length = run->end > run->start ? run->end - run->start : 0;
+	const uint64_t to = run->end - shorter(length, METRIC_DELAY_NS);
+	const uint64_t last = whole ? last_moment(metrics, run->start, to) : 0;
+	const uint64_t nr = last ? (to - last + METRIC_STEP_NS - 1) / METRIC_STEP_NS : 1;
 
-	metrics->to = run->end - (whole ? METRIC_DELAY_NS : 0);
-	metrics->from = whole ? metrics->to - METRIC_WINDOW_NS : run->start;
-	return whole;
+	metrics->whole = whole;
+	metrics->nr_moments = nr < METRIC_MOMENTS ? (unsigned)nr : METRIC_MOMENTS;
+	for (unsigned m = 0; m < metrics->nr_moments; m++)
+		metrics->moments[m] = to - (to - (last ? last : to)) *
+		                                   (metrics->nr_moments - 1 - m) /
+		                                   metrics->nr_moments;
+}
+
+unsigned metrics_moments(const struct metrics *metrics)
+{
+	return metrics->nr_moments;
+}
+
+uint64_t metrics_choose(struct metrics *metrics, unsigned moment)
+{
+	metrics->moment = moment;
+	if (metrics->whole)
+		read_moment(metrics);
+	return metrics->moments[moment];
 }
 
 int metrics_read(struct metrics *metrics, struct watched *watched)
 {
-	int err;
+	int err = 0;
 
 	metrics->watched = watched;
 	metrics->trace = watched_trace(watched);
 	begin_readings(metrics);
-	err = read_samples(metrics, find_window(metrics));
+	find_moments(metrics);
+	if (has_sampled(metrics))
+		err = walk_named(metrics);
 	if (!err &&
 	    (metrics->has[METRIC_MPI] || metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
 		err = metric_calls_read(metrics);

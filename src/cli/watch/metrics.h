@@ -2,7 +2,8 @@
  * The metrics of conditions, read from a recording at each look.
  *
  * Rates and shares are those of one second, which ends a little before the last word of the
- * recorder: samples of later times may still be on their way.
+ * recorder: samples of later times may still be on their way. A look reads them at each of several
+ * moments since the last look, so that what is between two looks counts.
  */
 #ifndef CLI_WATCH_METRICS_H
 #define CLI_WATCH_METRICS_H
@@ -28,6 +29,10 @@ bool metrics_lack_calls(const struct metrics *metrics, const struct trace *trace
 
 /* Reads all of them, from the recording as it was at the last update. 0, -ENOMEM, -EBADMSG. */
 int metrics_read(struct metrics *metrics, struct watched *watched);
+/* Returns the number of moments since the last look, at least 1. */
+unsigned metrics_moments(const struct metrics *metrics);
+/* Lets the readings be those of a moment; each is to be chosen once, in order. Returns its time. */
+uint64_t metrics_choose(struct metrics *metrics, unsigned moment);
 /* Returns the readings of a condition's terms. */
 const struct reading *metrics_readings(const struct metrics *metrics, unsigned condition);
 
