@@ -26,6 +26,20 @@ regions = json.load(open('report'))['regions']
 assert sorted(r['count'] for r in regions) == [20, 40], regions
 assert all(r['function'].startswith('run_region') and r['threads'] == 2 for r in regions), regions
 E
+# Their regions are one loop, of which some iterations are stored: each region is counted.
+[ "$(recorded -m 4M --openmp --scale-trace -F 100 timeout 60 ./loads_two ./lib1.so ./lib2.so 600)" = 3600 ] ||
+	fail "recorded with --scale-trace"
+"$ADAPTRACE" report --openmp --json >report || fail "report"
+"$ADAPTRACE" info --json >info || fail "info"
+check <<'E'
+import json
+regions, info = json.load(open('report'))['regions'], json.load(open('info'))
+calls, = info['calls']['kinds']
+print(calls, info['iterations'])
+assert sorted(r['count'] for r in regions) == [600, 1200], regions
+assert calls['stored'] < calls['seen'] / 2 and calls['seen'] >= 1800, calls
+assert abs(info['iterations']['seen'] - 600) <= 6, info['iterations']
+E
 # Each has its library in the whole program, and nobody records.
 [ "$(LD_PRELOAD=$(dirname "$ADAPTRACE")/libadaptrace-mpi.so timeout 60 ./loads_two ./lib1.so ./lib2.so 20)" = 120 ] ||
 	fail "preloaded alone"
