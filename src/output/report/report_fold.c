@@ -154,15 +154,18 @@ static void put_head(FILE *to, const struct fold *fold, const char *name,
 		report_warning_text(
 			&warning,
 			"less than half of the iterations are alike and about as long as "
-			"most: another loop of adaptrace report --iterations may tell more");
+			"most: others were disturbed, as where there are fewer CPUs than threads, "
+			"or do other work, as those of another loop of adaptrace report "
+			"--iterations may not");
 	text_quantity(median, (double)fold->processes[0].median, TRACE_NS);
 	fprintf(to,
 	        "\n%sone iteration of loop %" PRIu32 " (%s)%s: %" PRIu64 " of %" PRIu64
 	        " iterations, which are alike%s\n",
 	        paint(options, BOLD), fold->phase, median, paint(options, PLAIN), fold->folded,
 	        fold->seen, fold->nr_processes > 1 ? ", of all ranks" : "");
-	fprintf(to, "%" PRIu64 " samples in %u bin%s; shares of a bin are known to ± %.1f %%\n\n",
-	        fold->samples, fold->nr_bins, plural(fold->nr_bins), 100 * widest_band(fold));
+	fprintf(to, "%" PRIu64 " samples in %u bin%s%s; shares of a bin are known to ± %.1f %%\n\n",
+	        fold->samples, fold->nr_bins, plural(fold->nr_bins),
+	        fold->nr_bins == 1 ? ", as they are too few for two" : "", 100 * widest_band(fold));
 }
 
 static void put_functions(FILE *to, const struct fold *fold, const struct report_options *options)
