@@ -469,6 +469,9 @@ bool trace_calls_complete(const struct trace *trace)
 	const struct trace_instrument *instrument;
 	const struct trace_event *kind;
 
+	/* Messages that were under way when a history began have one end there. */
+	if (trace->choice.found && trace->choice.has_calls)
+		return false;
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && (kind->floor || kind->stored != kind->taken))
 			return false;
