@@ -344,6 +344,17 @@ static void adapt_round(struct calls *calls, unsigned fill)
 	set_timer(calls);
 }
 
+/*
+ * The record of an exec comes later than the first calls behind it, and may come after the end of a
+ * short program. Until then its threads are the recorder's.
+ */
+static bool awaits_exec(const struct calls *calls, const struct calls_process *process)
+{
+	struct task *task = tasks_of_claim(calls->put.config.tasks, process->pid, process->pid);
+
+	return task && task->process->awaits_exec;
+}
+
 void calls_read(struct calls *calls)
 {
 	unsigned fill, most = 0;
@@ -358,8 +369,9 @@ void calls_read(struct calls *calls)
 	calls_put_round(&calls->put, ring_ticks(RING_CLOCK_MONOTONIC));
 	calls_clock_read(&calls->clock);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
-		                   &calls->put.sink);
+		if (!awaits_exec(calls, calls->processes[i]))
+			calls_process_read(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
+			                   &calls->put.sink);
 	follow_floor(calls);
 	want_moments(calls);
 	thin(calls);
@@ -368,7 +380,7 @@ void calls_read(struct calls *calls)
 static void end_if_ended(struct calls *calls, const struct calls_process *process)
 {
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		if (calls->processes[i] == process &&
+		if (calls->processes[i] == process && !awaits_exec(calls, process) &&
 		    process_fd_ended(process->pidfd, process->pid)) {
 			end_process(calls, i, NOW);
 			follow_floor(calls);
@@ -469,8 +481,9 @@ static void read_sums(struct calls *calls)
 	calls_clock_read(&calls->clock);
 	calls_put_forget(&calls->put);
 	for (unsigned i = 0; i < calls->nr_alive; i++)
-		calls_process_sum(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
-		                  &calls->put.sink);
+		if (!awaits_exec(calls, calls->processes[i]))
+			calls_process_sum(calls->processes[i], ring_ticks(RING_CLOCK_MONOTONIC),
+			                  &calls->put.sink);
 }
 
 void calls_progress(struct calls *calls)
