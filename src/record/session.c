@@ -75,7 +75,7 @@ static int save(struct session *s)
 	s->saved = true;
 	if (err)
 		return err;
-	tables_state(s->tables)->flags |= RECORDING_SAVED;
+	tables_note_saved(s->tables);
 	session_warn(s);
 	session_state_read(s, &state);
 	state.lost = sampler_all_lost(s->sampler);

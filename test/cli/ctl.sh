@@ -132,6 +132,17 @@ if [ "$(id -u)" = 0 ] && as_user "$ADAPTRACE" record -q -o other.atr true 2>/dev
 	kill $other
 	wait $other
 fi
+# A recorder that is killed after stop has nothing to be recovered.
+start_recording -o written.atr sleep 60
+ctl written.atr stop
+target=$(target_of $recorder)
+kill -KILL $recorder $target
+wait $recorder 2>/dev/null
+rm written.atr
+"$ADAPTRACE" report written.atr 2>errors && fail "a report of nothing"
+! grep -q "killed recorder" errors || fail "$(cat errors)"
+"$ADAPTRACE" doctor 2>/dev/null | grep -qF "$PWD/written.atr" && fail "the doctor sees what was written"
+
 lose_recorder -o adaptrace.atr sleep 60
 "$ADAPTRACE" recover adaptrace.atr 2>/dev/null || fail "nothing to recover"
 start_recording -o adaptrace.atr sleep 60

@@ -94,9 +94,8 @@ static int take_name(struct image_list *list, const char *name)
 	fd = shm_image_peek(path, &holder);
 	if (fd < 0)
 		return 0;
-	if (holder == SHM_IMAGE_NOBODY && shm_image_is_stub(fd)) {
+	if (holder == SHM_IMAGE_NOBODY && shm_image_drop_empty(path)) {
 		close(fd);
-		shm_image_drop_stub(path);
 		return 0;
 	}
 	err = look_into(list, path, fd, holder);

@@ -18,6 +18,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+/* In the mode of an image whose trace has been written. */
+#define MODE_SAVED S_ISVTX
+
 char *shm_image_absolute(const char *path)
 {
 	char *for_dir = strdup(path), *for_base = strdup(path), *folder = NULL, *absolute = NULL;
@@ -337,22 +340,31 @@ int shm_image_release(struct shm_image *image, size_t offset, size_t size)
 	return err ? -errno : 0;
 }
 
-static void remove_stub(const char *name)
+static bool is_saved(int fd)
 {
-	control_socket_remove(name);
-	unlink(name);
+	struct stat stat;
+
+	return !fstat(fd, &stat) && stat.st_mode & MODE_SAVED;
 }
 
-bool shm_image_drop_stub(const char *name)
+void shm_image_mark_saved(const struct shm_image *image)
+{
+	if (image->fd >= 0)
+		fchmod(image->fd, S_IRUSR | S_IWUSR | MODE_SAVED);
+}
+
+bool shm_image_drop_empty(const char *name)
 {
 	int fd = leftover_open(name);
-	bool is_stub = fd >= 0 && shm_image_is_stub(fd);
+	bool is_empty = fd >= 0 && (shm_image_is_stub(fd) || is_saved(fd));
 
-	if (is_stub)
-		remove_stub(name);
+	if (is_empty) {
+		control_socket_remove(name);
+		unlink(name);
+	}
 	if (fd >= 0)
 		close(fd);
-	return is_stub;
+	return is_empty;
 }
 
 /* Puts the leftover of that name aside, unless its recorder lives. -ENOENT: there is none. */
@@ -361,7 +373,7 @@ static int leftover_keep(const char *name)
 	char old[PATH_MAX];
 	int fd, err = 0;
 
-	if (shm_image_drop_stub(name))
+	if (shm_image_drop_empty(name))
 		return -ENOENT;
 	fd = leftover_open(name);
 	if (fd < 0)
@@ -447,7 +459,8 @@ bool shm_image_held(const char *trace_path, enum shm_image_holder wanted)
 		enum shm_image_holder holder;
 		int fd = name ? shm_image_peek(name, &holder) : -ENOMEM;
 
-		held = fd >= 0 && holder == wanted;
+		held = fd >= 0 && holder == wanted &&
+		       (holder != SHM_IMAGE_NOBODY || !shm_image_drop_empty(name));
 		if (fd >= 0)
 			close(fd);
 		free(name);
@@ -494,7 +507,7 @@ int shm_image_open(struct shm_image *image, const char *trace_path)
 		if (!image->name)
 			return -ENOMEM;
 		image->fd =
-			shm_image_drop_stub(image->name) ? -ENODATA : leftover_open(image->name);
+			shm_image_drop_empty(image->name) ? -ENODATA : leftover_open(image->name);
 		if (!i)
 			first = image->fd;
 	}

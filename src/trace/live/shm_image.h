@@ -45,8 +45,13 @@ int shm_image_create_elsewhere(struct shm_image *image, size_t size, const char 
 void shm_image_write_stub(const struct shm_image *image, const void *from, size_t size, size_t at);
 /* Tells whether a file is a stub. */
 bool shm_image_is_stub(int fd);
-/* Removes a stub whose recorder is dead. Returns whether it was one. */
-bool shm_image_drop_stub(const char *name);
+/* Notes that the trace has been written: a leftover would hold nothing that is not in it. */
+void shm_image_mark_saved(const struct shm_image *image);
+/*
+ * Removes a leftover that holds nothing to be saved: a stub, or an image whose trace has been
+ * written. Returns whether it was one.
+ */
+bool shm_image_drop_empty(const char *name);
 
 /* Bytes that could be reserved now, by anybody. */
 size_t shm_image_room(const struct shm_image *image);

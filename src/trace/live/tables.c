@@ -434,6 +434,12 @@ struct hmb_ledger *tables_ledger(const struct tables *tables)
 	return (void *)(tables->image.memory + tables->layout.ledger);
 }
 
+void tables_note_saved(const struct tables *tables)
+{
+	tables_state(tables)->flags |= RECORDING_SAVED;
+	shm_image_mark_saved(&tables->image);
+}
+
 struct recording_state *tables_state(const struct tables *tables)
 {
 	return &tables->header->state;

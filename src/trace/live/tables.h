@@ -95,6 +95,8 @@ int tables_restore_arena(void *arg, size_t offset, size_t size);
 size_t tables_budget(const struct tables *tables);
 struct hmb_ledger *tables_ledger(const struct tables *tables);
 struct recording_state *tables_state(const struct tables *tables);
+/* Notes that the trace has been written, so that nothing of this is worth to be kept. */
+void tables_note_saved(const struct tables *tables);
 /* Returns the name of the image's file; NULL: it has none. */
 const char *tables_image_file(const struct tables *tables);
 /* Returns the memory of an image whose file is a stub; -1: it is none. */
