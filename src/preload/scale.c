@@ -15,10 +15,10 @@ enum {
 	ORDINAL_LEVELS = 32,
 	FIRST = 10, /* iterations of a pattern that have higher levels */
 	MOST_HIGHER = 8,
-	RECORD_WORDS = 9,  /* of an iteration, at most */
-	OUTLIER = 8,       /* times as long as usual */
-	OUTLIER_COST = 64, /* iterations for each of these: so many more may be kept */
-	MOST_CREDIT = 16 * OUTLIER_COST,
+	RECORD_WORDS = 9,   /* of an iteration, at most */
+	OUTLIER = 8,        /* times as long as usual */
+	OUTLIER_COST = 128, /* iterations for each of these: so many more may be kept */
+	MOST_CREDIT = 4 * OUTLIER_COST,
 };
 
 #define NOWHERE UINT64_MAX
