@@ -78,7 +78,7 @@ elif policy == 'time':
     floor = max(r['floor'] for r in info['reductions'] if r['event'] == 'calls')
 
     def level(call):
-        first, last = call['end_ns'] - call['time_ns'] >> 24, call['end_ns'] >> 24
+        first, last = call['time_ns'] >> 24, call['end_ns'] >> 24
         return (first - 1 ^ last).bit_length() - 1
 
     assert calls and all(level(c) >= floor for c in calls)
