@@ -71,6 +71,7 @@ struct scale {
 	uint64_t nr_wide;              /* collectives of all ranks before it */
 	struct call_requests requests; /* before its call */
 	unsigned ended;   /* a bit for each level of which an iteration ends before it */
+	uint64_t told;    /* the first event behind the last iteration that was told of */
 	uint64_t dropped; /* the first event behind the last one that was dropped */
 	struct segment_iteration last; /* that the recorder was told of; phase 0: none */
 	uint64_t last_end;             /* ticks */
@@ -676,6 +677,10 @@ static void end_iteration(struct scale *scale, const struct segment_iteration *i
 	struct judgement judgement;
 	unsigned flags;
 
+	/* The unit has changed: a part of this one was told of at the other level. */
+	if (unlikely(iteration->begin < scale->told))
+		return;
+	scale->told = iteration->end;
 	if (!begin || end < begin)
 		begin = end;
 	judgement = judge(scale, iteration, end - begin);

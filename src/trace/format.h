@@ -395,6 +395,7 @@ enum trace_iteration_flags {
 
 enum trace_iterations_flags {
 	TRACE_ITERATIONS_LEVEL = 15, /* these bits are the level */
+	TRACE_ITERATIONS_GAPS = 64,  /* calls between iterations may have been dropped */
 	/* Their phase is that of the next entry that is not loose, of the thread and level. */
 	TRACE_ITERATIONS_LOOSE = 128,
 };

@@ -32,6 +32,7 @@ struct channel_count {
 struct pattern_counts {
 	struct channel_count *counts;
 	uint32_t nr;
+	uint32_t wide; /* its collectives of all ranks */
 	bool known;
 };
 
@@ -63,7 +64,8 @@ struct message_reader {
 	struct pattern_counts open; /* of the iteration that is open */
 	struct pattern_counts patterns[SEGMENT_LEVELS][SEGMENT_PATTERNS];
 	struct progress progress;
-	uint64_t epoch;                /* number of the epochs that were begun */
+	uint64_t epoch; /* number of the epochs that were begun */
+	struct trace_iteration last;
 	uint32_t own_comm, own_number; /* the rank's number in a communicator */
 	/* An iteration was dropped of which no other one is known, or too many were, or the
 	 * numbers are not those that the program counted. */
@@ -84,6 +86,7 @@ struct message_pairs {
 	uint32_t most_members; /* of a communicator */
 	bool by_epoch;         /* see number_in_epoch() */
 	bool has_holes;        /* calls are missing beside those of iterations */
+	bool has_gaps;         /* only calls of no iteration are missing beside those */
 	struct message_epochs epochs;
 };
 
@@ -153,12 +156,23 @@ static void keep_counts(struct message_reader *reader, struct pattern_counts *pa
 	reader->open = (struct pattern_counts){0};
 }
 
-/* A dropped one has. */
+/*
+ * A dropped one has. Some of its calls may be there, because it went by moments. Those of upper
+ * levels may have other numbers of inner iterations.
+ */
 static void add_counts(struct message_reader *reader, const struct pattern_counts *pattern)
 {
-	reader->unknown |= !pattern->known || reader->work > reader->most_work;
-	if (reader->unknown)
+	const struct pattern_counts *open = &reader->open;
+	bool unknown =
+		!pattern->known || reader->work > reader->most_work || open->nr || open->wide;
+
+	reader->unknown |= unknown;
+	if (reader->of->by_epoch &&
+	    (unknown || reader->follower.iteration.level || !reader->of->has_gaps))
+		reader->progress.known = false;
+	if (unknown)
 		return;
+	reader->progress.collectives += pattern->wide;
 	reader->work += pattern->nr;
 	for (uint32_t i = 0; i < pattern->nr; i++) {
 		struct channel *channel = &reader->channels[pattern->counts[i].channel];
@@ -187,11 +201,11 @@ static void begin_iteration(struct message_reader *reader)
 	struct progress *progress = &reader->progress;
 	bool by_epoch = reader->of->by_epoch;
 
-	if (!iteration->stored) {
-		progress->known &= !by_epoch;
+	if (!iteration->stored)
 		progress->in_epoch = false;
-	}
-	if (!iteration->stored || !iteration->has_point)
+	if (reader->of->has_gaps && !iterations_adjoin(&reader->last, iteration))
+		progress->known = progress->in_epoch = false;
+	if (!iteration->has_point)
 		return;
 	reader->unknown |= !by_epoch && progress->balance != iteration->balance;
 	if (!by_epoch || (progress->known && progress->balance == iteration->balance &&
@@ -211,7 +225,8 @@ static void pass_boundary(struct message_reader *reader, const struct call *call
 		begin_iteration(reader);
 	else
 		end_iteration(reader);
-	reader->open.nr = 0;
+	reader->open.nr = reader->open.wide = 0;
+	reader->last = reader->follower.iteration;
 	iteration_pass(&reader->follower, call);
 }
 
@@ -270,6 +285,7 @@ static int begin_next_epoch(struct message_reader *reader, struct message_epochs
 	if (!reader->of->by_epoch || !is_wide(reader, call))
 		return 0;
 	reader->progress.collectives++;
+	reader->open.wide++;
 	return begin_epoch(reader, epochs);
 }
 
@@ -383,7 +399,7 @@ struct message_reader *message_reader_new(const struct message_pairs *pairs, uin
 	reader->thread = thread;
 	reader->rank = trace_rank(reader->source->calls->trace, thread);
 	reader->own_comm = UINT32_MAX;
-	reader->progress.known = true;
+	reader->progress.known = !pairs->has_gaps;
 	reader->most_work =
 		MOST_WORK / (reader->source->calls->nr_threads + 1UL) / pairs->nr_sources;
 	iteration_follower_init(&reader->follower, reader->source->iterations, thread);
@@ -426,6 +442,8 @@ static int find_pairs(struct message_reader *reader, struct message_epochs *epoc
 
 	while (call->nr_parts && iteration_is_due(&reader->follower, call))
 		pass_boundary(reader, call);
+	if (reader->of->has_gaps && !reader->follower.open)
+		reader->progress.known = reader->progress.in_epoch = false;
 	err = begin_first_epoch(reader, epochs, call);
 	for (uint32_t i = 0; i < call->nr_parts; i++)
 		reader->pairs[i] = pair_of_part(reader, call, &call->parts[i]);
@@ -585,18 +603,36 @@ static int find_ends(struct message_pairs *pairs)
 	return add_sources(pairs, &wrong);
 }
 
-static bool has_holes(const struct trace *trace)
+/* Whether the policy dropped calls beside those of iterations that the program dropped. */
+static bool has_dropped(const struct trace *trace)
+{
+	const struct trace_iterations *entry;
+
+	for (uint32_t i = 0; (entry = trace_iterations(trace, i)); i++)
+		if (entry->level & TRACE_ITERATIONS_GAPS)
+			return true;
+	return trace_calls_floor(trace) > 0;
+}
+
+static bool has_lost(const struct trace *trace)
 {
 	const struct trace_instrument *instrument;
-	const struct trace_event *kind;
 
-	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
-		if (kind->unit == TRACE_CALLS && kind->floor)
-			return true;
 	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
 		if (instrument->lost)
 			return true;
 	return false;
+}
+
+/* With the policy `iterations`, those that are stored have all of their calls. */
+static void find_missing(struct message_pairs *pairs, const struct trace *trace)
+{
+	const struct trace_instrument *instrument = trace_instrument(trace, 0);
+	const bool whole = instrument && instrument->policy == TRACE_POLICY_ITERATIONS;
+	const bool dropped = has_dropped(trace);
+
+	pairs->has_gaps |= dropped && whole;
+	pairs->has_holes |= (dropped && !whole) || has_lost(trace);
 }
 
 static uint32_t most_members(const struct trace *trace)
@@ -617,7 +653,7 @@ static void look_at_source(struct message_pairs *pairs, const struct message_sou
 
 	if (most > pairs->most_members)
 		pairs->most_members = most;
-	pairs->has_holes |= has_holes(trace);
+	find_missing(pairs, trace);
 	pairs->lacks_calls |= source->iterations->nr && !trace_calls_complete(trace);
 }
 

@@ -59,11 +59,15 @@ struct iteration_span {
 };
 bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteration_span *span);
 
+/* Whether nothing can have been between two iterations of a thread that come one after the other.
+ */
+bool iterations_adjoin(const struct trace_iteration *first, const struct trace_iteration *second);
+
 /*
  * Tells to which iteration each call of a thread belongs. An iteration begins with a call, whose
  * time is known exactly where it is the first one of an entry, and else to 1/1024 of the iteration
  * before. There the calls with which iterations begin are known from others. A stored iteration
- * behind one that is not begins an entry.
+ * behind one that is not begins an entry, or with the first call behind that.
  */
 #define ITERATION_ANCHORS 16
 
@@ -76,6 +80,8 @@ struct iteration_follower {
 	uint64_t resumes;  /* UINT64_MAX: there is none */
 	uint64_t boundary; /* where the open one ends, or the next one begins; UINT64_MAX: never */
 	bool exact;        /* the boundary */
+	uint64_t error;    /* ns by which it may be off, if it is not exact */
+	uint64_t calls;    /* since the last begin */
 	uint64_t anchors[ITERATION_ANCHORS];
 	unsigned nr_anchors;
 };
@@ -83,7 +89,7 @@ struct iteration_follower {
 void iteration_follower_init(struct iteration_follower *follower,
                              const struct iteration_index *index, uint32_t thread);
 /* Whether the boundary is at the begin of this call of the thread, or before. */
-bool iteration_is_due(const struct iteration_follower *follower, const struct call *call);
+bool iteration_is_due(struct iteration_follower *follower, const struct call *call);
 /* Goes beyond it. call: the one that it is at, or NULL. */
 void iteration_pass(struct iteration_follower *follower, const struct call *call);
 

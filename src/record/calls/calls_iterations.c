@@ -55,20 +55,23 @@ static bool has_other_level(const struct calls_iteration *iteration, unsigned st
 
 /*
  * Readers need to know exactly where stored calls go on behind dropped ones, and where one of two
- * stored iterations ends.
+ * stored iterations ends. An entry for each of many stored iterations would be as large as their
+ * calls: those of the lowest level, whose calls are those of their pattern, are told apart by
+ * these.
  */
-static bool needs_entry(const struct iterations_end *end, const struct calls_iteration *iteration)
+static bool needs_entry(const struct calls_iterations *iterations, const struct iterations_end *end,
+                        const struct calls_iteration *iteration)
 {
-	return iteration->flags & RING_ITERATION_STORED &&
+	return (iterations->few || iteration->level) && iteration->flags & RING_ITERATION_STORED &&
 	       (!end->stored || end->error > MAX_ERROR || end->error < -MAX_ERROR);
 }
 
-static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
-                    const struct calls_iteration *iteration)
+static bool follows(const struct calls_iterations *iterations, const struct trace_iterations *entry,
+                    const struct iterations_end *end, const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
 	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
-	       iteration->ordinal == end->ordinal + 1 && !needs_entry(end, iteration);
+	       iteration->ordinal == end->ordinal + 1 && !needs_entry(iterations, end, iteration);
 }
 
 /* There is room for it. */
@@ -119,7 +122,7 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
 		fresh.levels[i].at = TRACE_ITERATIONS_NONE;
-	if (end && (!follows(entry, end, iteration) ||
+	if (end && (!follows(iterations, entry, end, iteration) ||
 	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS))) {
 		end->entry = tables_add_iterations(tables, &fresh);
 		end->error = 0;

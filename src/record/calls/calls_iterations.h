@@ -18,6 +18,7 @@ struct calls_iterations {
 	struct iterations_end *ends;
 	uint32_t nr;
 	uint64_t dropped; /* calls */
+	bool few;         /* of them are stored, so that their entries may be large */
 };
 
 void calls_iterations_fini(struct calls_iterations *iterations);

@@ -277,6 +277,7 @@ void calls_put_begin(struct calls_put *put, const struct calls_config *config)
 		.config = *config,
 		.stored_thread = NO_THREAD,
 		.kept_thread = NO_THREAD,
+		.iterations = {.few = config->keep != 0},
 	};
 }
 

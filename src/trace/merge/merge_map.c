@@ -506,6 +506,8 @@ static void map_openmp(struct merge_map *map, const struct merge_input *input)
 /* A merged trace may have calls of lower levels, of other ranks. */
 static void note_stored(struct trace_iterations *entry, unsigned floor)
 {
+	if (floor)
+		entry->level |= TRACE_ITERATIONS_GAPS;
 	for (unsigned i = 0; i < entry->nr && i < TRACE_ITERATIONS_NR; i++)
 		if (trace_iteration_level(entry, i) < floor)
 			entry->patterns[i] &= (uint8_t)~TRACE_ITERATION_STORED;

@@ -99,6 +99,7 @@ static void test_stored_behind_dropped(void **state)
 {
 	struct world *w = *state;
 
+	w->iterations.few = true;
 	for (uint32_t i = 1; i <= NR; i++)
 		add(w, i, i % 10 < 2 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
 		    lambda_random(i));
