@@ -21,10 +21,10 @@ def event_of(info, name):
     return event
 
 
-def taken_is_count_by_period(trace, name, folder=COUNTERS):
+def taken_is_count_by_period(trace, name):
     """All that the kernel counted by the period; some overflows pass while the other processor has
     its turn, of perf's as well."""
-    event = event_of(recording.info(folder + trace), name)
+    event = event_of(recording.info(COUNTERS + trace), name)
     assert recording.close(event["taken"], event["exact"] / event["base_period"], 0.05, 2)
 
 
@@ -199,14 +199,14 @@ def signed_return_addresses_by_libunwind():
 
 
 def switched_events():
-    """ctl event only, add, drop: each event has what was counted while it was on, and nothing else."""
+    """ctl event only, add, drop: each event is sampled while it is on, and not in its gaps. Of the overflows
+    many pass here, while the commands have their turn on the other processor."""
     info = recording.info(STEERED + "switched.atr")
     gaps = collections.defaultdict(list)
     for gap in info["gaps"]:
         gaps[gap["event"].split(":")[0]].append((gap["from_ns"], gap["to_ns"]))
     assert {name: len(of) for name, of in gaps.items()} == {"cycles": 1, "instructions": 2}, gaps
     for name in "cycles", "instructions":
-        taken_is_count_by_period("switched.atr", name, STEERED)
         shares_are_right("switched.atr", name, STEERED)
     for sample in recording.samples(STEERED + "switched.atr"):
         assert not any(a < sample["time_ns"] < b for a, b in gaps[sample["event"].split(":")[0]]), sample
@@ -215,9 +215,10 @@ def switched_events():
     assert recording.close(sampled["instructions"], sampled["cycles"] / 2, 0.1)
 
 
-def weigh_as_counted(weight, part):
-    """The program is on its processor all the time, where a nanosecond is a cycle."""
-    assert recording.close(weight, part["to_ns"] - part["from_ns"], 0.25)
+def weighs_as_the_run(part, event, samples):
+    """What the run has of the same time, of which it took fewer of the same samples."""
+    there = [s["weight"] for s in samples if part["from_ns"] <= s["time_ns"] <= part["to_ns"]]
+    assert recording.close(part["weight"], sum(there), 0, 4 * max(len(there), 4) ** 0.5 * event["final_period"])
 
 
 def windows_on_a_counter():
@@ -225,12 +226,13 @@ def windows_on_a_counter():
     info = recording.info(STEERED + "windowed.atr")
     event, (window,) = event_of(info, "cycles"), info["windows"]
     assert event["final_period"] >= 4 * event["initial_period"], event
-    assert window["period"] == info["history"]["period"] == event["initial_period"], (window, info["history"])
-    assert window["taken"] > 4000 and info["history"]["full"], (window, info["history"])
-    weigh_as_counted(window["weight"], window)
-    weigh_as_counted(info["history"]["weight"], info["history"])
-    whole = sum(s["weight"] for s in recording.samples(STEERED + "windowed.atr"))
-    assert recording.close(whole, event["exact"], 0.1)
+    # The window finds room for a part of its samples, and weighs the same.
+    history = info["history"]
+    assert history["period"] == event["initial_period"] and history["full"] and not history["cut"], history
+    assert window["taken"] > 4 * window["stored"] * event["initial_period"] / event["final_period"], (window, event)
+    samples = recording.samples(STEERED + "windowed.atr")
+    weighs_as_the_run(window, event, samples)
+    weighs_as_the_run(history, event, samples)
     assert event["taken"] == event["stored"] + info["samples"]["reduced"], event
 
 
