@@ -3,11 +3,13 @@
 #include "record/session.h"
 
 #include <errno.h>
+#include <math.h>
 
 #define EVENT 0 /* that it is of */
-/* Shares of a half, of the memory that is not the calls': without calls and with calls. */
+/* Shares of a half, of the memory that is left: without calls and with calls. */
 #define SHARE      0.3
 #define LESS_SHARE 0.2
+#define LEAST_LEFT 0.1
 /* Samples wait so long for calls to have their turn, which make no rounds without processes. */
 #define PATIENCE_NS ((uint64_t)200000000)
 /* A usual sample takes so many bytes, with its call path. */
@@ -64,11 +66,19 @@ static void tell_room(const struct session *s)
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
+/* The run needs memory beside what calls, windows and the history may take. */
+static double share_of_half(const struct session *s)
+{
+	const double calls = s->calls ? s->config->calls.share : 0;
+	const double left = fmax(1 - calls - s->config->detail_share, LEAST_LEFT);
+
+	return left * (s->calls ? LESS_SHARE : SHARE);
+}
+
 /* Adds two kinds for more records of a kind. */
 static int add_halves(struct session *s, unsigned of, struct halves *halves)
 {
-	const double calls = s->calls ? s->config->calls.share : 0;
-	const double share = (1 - calls) * (s->calls ? LESS_SHARE : SHARE);
+	const double share = share_of_half(s);
 
 	for (unsigned half = 0; half < 2; half++) {
 		const int kind =
