@@ -434,6 +434,11 @@ static inline uint64_t ring_dropped(unsigned level_and_pattern, uint64_t duratio
 	       duration << 24;
 }
 
+static inline bool ring_is_dropped(uint64_t head)
+{
+	return (head & 0xffff) == (1 | RING_ITERATION << 12);
+}
+
 static inline bool ring_fits_dropped(uint64_t duration)
 {
 	return duration <= UINT32_MAX;

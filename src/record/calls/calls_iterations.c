@@ -101,13 +101,10 @@ static void add_duration(struct trace_iterations *entry, struct iterations_end *
 	__atomic_store_n(&entry->nr, (uint8_t)(entry->nr + 1), __ATOMIC_RELEASE);
 }
 
-void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
-                          uint32_t thread, const struct calls_iteration *iteration,
-                          unsigned stored_level)
+static struct trace_iterations *begin_entry(struct tables *tables, struct iterations_end *end,
+                                            uint32_t thread,
+                                            const struct calls_iteration *iteration)
 {
-	const bool other = has_other_level(iteration, stored_level);
-	struct iterations_end *end = find_end(iterations, thread);
-	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
 	struct trace_iterations fresh = {
 		.begin = iteration->begin,
 		.thread = thread,
@@ -122,12 +119,22 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
 		fresh.levels[i].at = TRACE_ITERATIONS_NONE;
+	end->entry = tables_add_iterations(tables, &fresh);
+	end->error = 0;
+	return tables_iterations(tables, end->entry);
+}
+
+void calls_iterations_add(struct calls_iterations *iterations, struct tables *tables,
+                          uint32_t thread, const struct calls_iteration *iteration,
+                          unsigned stored_level)
+{
+	const bool other = has_other_level(iteration, stored_level);
+	struct iterations_end *end = find_end(iterations, thread);
+	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
+
 	if (end && (!follows(iterations, entry, end, iteration) ||
-	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS))) {
-		end->entry = tables_add_iterations(tables, &fresh);
-		end->error = 0;
-		entry = tables_iterations(tables, end->entry);
-	}
+	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS)))
+		entry = begin_entry(tables, end, thread, iteration);
 	if (!entry) {
 		tables_run(tables)->left_iterations++;
 		return;

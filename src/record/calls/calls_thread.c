@@ -357,7 +357,7 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		reader->thread->requests = (struct call_requests){record[1], record[2]};
 	else if (ring_head_record(record[0]) == RING_ITERATION && (nr == 7 || nr == 9))
 		read_iteration(reader, record, nr);
-	else if (ring_head_record(record[0]) == RING_ITERATION && nr == 1)
+	else if (ring_is_dropped(record[0]))
 		read_dropped(reader, record[0]);
 	else if (ring_head_record(record[0]) == RING_AGAIN && nr == 3)
 		read_again(reader, ring_head_slot(record[0]), record[1], record[2]);
@@ -365,6 +365,18 @@ static void read_record(const struct reader *reader, const uint64_t *record, siz
 		read_short(reader, record[0]);
 	else
 		reader->process->malformed++;
+}
+
+/* Reads iterations that were dropped, as long as each has one word. */
+static void read_dropped_ones(const struct reader *reader, struct calls_ring *ring)
+{
+	for (; ring->tail != ring->head; ring->tail++) {
+		uint64_t word = calls_ring_peek(ring);
+
+		if (!ring_is_dropped(word))
+			return;
+		read_dropped(reader, word);
+	}
 }
 
 /* Reads records up to the first one that is not a short repetition of a call. */
@@ -476,6 +488,7 @@ static void read_records(const struct reader *reader, struct calls_ring *ring)
 	size_t nr;
 
 	do {
+		read_dropped_ones(reader, ring);
 		if (!runs)
 			read_shorts(reader, ring);
 		else if (may_run(reader, ring))
