@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """bench_scale.py BUILD [PAIRS [PART]]: what --scale-trace stores of the calls of kernels and of LAMMPS, on two
 ranks, against all calls: bytes of calls, and of the iterations' times; calls and steps found. Then the loop time
-of LAMMPS rigid in PAIRS pairs (15), with --scale-trace and with --mpi alone, in turns. PART of the steps is run
-(1); kernels, lammps or a kind may be asked for by KIND=NAME. Goals are those of doc/iterations.md."""
+of LAMMPS rigid in PAIRS pairs (15), with --scale-trace and with --mpi alone, in turns, and the CPU time of both
+recorders. PART of the steps is run (1). KIND=kernels, lammps, pairs or a name runs these alone, as in
+KIND=pairs python3 test/bench/bench_scale.py build 15. Goals are those of doc/iterations.md."""
 import json, os, re, shutil, statistics, subprocess, sys, tempfile
 import workloads
 
@@ -46,7 +47,8 @@ def row(name, steps, goal, job, where=work):
     share = scaled['calls']['bytes'] / all['calls']['bytes']
     times = scaled['iterations']['bytes'] / all['calls']['bytes']
     print(f'{name:10s} {steps:7d} steps, {found:7d} found, {kind["stored"]} of {kind["seen"]} calls: '
-          f'{100 * share:.1f} % of the bytes, goal <= {goal} %; times of iterations {100 * times:.1f} % more', flush=True)
+          f'{100 * share:.1f} % of the bytes, goal <= {goal} %; times of iterations {100 * times:.1f} % more; '
+          f'recorder {100 * scaled["recorder_cpu_ns"] / all["recorder_cpu_ns"]:.0f} % of the CPU time', flush=True)
 
 
 def script(name, steps):
@@ -55,8 +57,22 @@ def script(name, steps):
 
 
 def loop_time(job, where, *options):
-    out, _ = recorded(job, where, *options)
-    return float(re.search(r'Loop time of (\S+)', out).group(1))
+    out, info = recorded(job, where, *options)
+    return float(re.search(r'Loop time of (\S+)', out).group(1)), info['recorder_cpu_ns']
+
+
+def compare_loop_times():
+    times, costs = [], []
+    for _ in range(pairs):
+        job, where = script('rigid', int(100000 * part))
+        plain, plain_cost = loop_time(job, where)
+        scaled, cost = loop_time(job, where, '--scale-trace')
+        times.append(scaled / plain)
+        costs.append(cost / plain_cost)
+        print(f'rigid, {plain:.2f} s with --mpi, {scaled:.2f} s with --scale-trace', flush=True)
+    print(f'rigid, {pairs} pairs: loop time with --scale-trace {statistics.median(times):.3f} of that with --mpi '
+          f'({min(times):.2f} to {max(times):.2f}); goal <= 1; CPU time of the recorder {statistics.median(costs):.2f}; '
+          'goal <= 0.3')
 
 
 subprocess.run(['mpicc.openmpi', '-O1', '-w', '-o', work + '/iterate', top + '/test/mpi/iterate.c', '-lm'], check=True)
@@ -68,11 +84,5 @@ if not workloads.has_lammps_example('rigid'):
 for name, steps, goal in (('rigid', 100000, 7), ('colloid', 50000, 4), ('melt', 5000, 8)):
     steps = int(steps * part)
     row(name, steps, goal, *script(name, steps))
-ratios = []
-for _ in range(pairs):
-    job, where = script('rigid', int(100000 * part))
-    plain = loop_time(job, where)
-    ratios.append(loop_time(job, where, '--scale-trace') / plain)
-if ratios:
-    print(f'rigid, {pairs} pairs: loop time with --scale-trace {statistics.median(ratios):.3f} of that with --mpi '
-          f'({min(ratios):.2f} to {max(ratios):.2f}); goal <= 1')
+if pairs and wanted in ('', 'pairs'):
+    compare_loop_times()
