@@ -384,6 +384,7 @@ static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 #define TRACE_ITERATIONS_NR     28 /* iterations of one entry */
 #define TRACE_ITERATIONS_LEVELS 3
 #define TRACE_ITERATIONS_NONE   255
+#define TRACE_ITERATION_ERROR   250 /* ns of the begin and the end of a stored iteration, at most */
 #define TRACE_NO_POINT          UINT32_MAX /* in place of a number of collectives */
 
 enum trace_iteration_flags {

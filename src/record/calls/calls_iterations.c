@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#define MAX_ERROR 250 /* ns of the begin of a stored iteration */
-
 void calls_iterations_fini(struct calls_iterations *iterations)
 {
 	map64_fini(&iterations->threads);
@@ -54,16 +52,19 @@ static bool has_other_level(const struct calls_iteration *iteration, unsigned st
 }
 
 /*
- * Readers need to know exactly where stored calls go on behind dropped ones, and where one of two
- * stored iterations ends. An entry for each of many stored iterations would be as large as their
+ * Readers need to know exactly where stored calls go on behind dropped ones, and where a stored
+ * iteration ends. An entry for each of many stored iterations would be as large as their
  * calls: those of the lowest level, whose calls are those of their pattern, are told apart by
  * these.
  */
 static bool needs_entry(const struct calls_iterations *iterations, const struct iterations_end *end,
                         const struct calls_iteration *iteration)
 {
-	return (iterations->few || iteration->level) && iteration->flags & RING_ITERATION_STORED &&
-	       (!end->stored || end->error > MAX_ERROR || end->error < -MAX_ERROR);
+	bool stored = iteration->flags & RING_ITERATION_STORED;
+	bool is_exact = end->error <= TRACE_ITERATION_ERROR && -end->error <= TRACE_ITERATION_ERROR;
+
+	return (iterations->few || iteration->level) &&
+	       ((stored && !end->stored) || ((stored || end->stored) && !is_exact));
 }
 
 static bool follows(const struct calls_iterations *iterations, const struct trace_iterations *entry,

@@ -7,8 +7,8 @@
 #include "hmb/channel.h"
 #include "trace/message_pairs.h"
 
-enum { RANKS = 4, STEPS = 200, CALLS = NR_EVENTS, MOST = 1 << 12, CALL = 1000 };
-enum { PAIRED = 7, LATE, TO_FIRST, TAGS = 3, CHANNELS = RANKS * RANKS * TAGS };
+enum { RANKS = 4, STEPS = 200, CALLS = NR_EVENTS, MOST = 1 << 12, CALL = 1000, SLOW = 100000000 };
+enum { PAIRED = 7, LATE, TO_FIRST, AT_BEGIN, TAGS = 4, CHANNELS = RANKS * RANKS * TAGS };
 
 /* A program: in each step some inner iterations of an exchange and a sum, then what is sent to 0.
  */
@@ -29,6 +29,8 @@ struct rank {
 	uint64_t time, balance, sent, received, begin;
 	uint32_t collectives, calls;
 	bool stores, stored; /* the step, and the one before */
+	bool is_slow;
+	int64_t error; /* ns by which the durations of the entry are too short */
 	struct trace_iterations entry;
 };
 
@@ -144,6 +146,9 @@ static void add_sum(struct job *job)
 	for (unsigned i = 0; i < RANKS; i++) {
 		put_part(job, i, (struct call_part){.type = CALL_COLLECTIVE, .peer = -1});
 		job->ranks[i].collectives++;
+		if (job->ranks[i].is_slow)
+			job->ranks[i].time += SLOW;
+		job->ranks[i].is_slow = false;
 	}
 }
 
@@ -153,6 +158,8 @@ static void add_step(struct job *job)
 	unsigned trips = job->program.trips ? job->program.trips : 1 + (unsigned)rnd(&job->w, 6);
 	unsigned first = (unsigned)rnd(&job->w, RANKS - 1);
 
+	for (unsigned i = 0; i < RANKS; i++)
+		add_message(job, i, i ^ 1, AT_BEGIN);
 	while (trips--) {
 		add_sum(job);
 		for (unsigned i = 0; i < RANKS; i++)
@@ -166,25 +173,40 @@ static void add_step(struct job *job)
 
 /* --- iterations ------------------------------------------------------------------------------- */
 
-/* Some steps are stored by all ranks, and some, as slow ones, by one of them. */
-static bool is_stored(struct job *job, unsigned step, unsigned rank)
+static bool is_slow(unsigned step, unsigned rank)
 {
-	(void)job;
-	return step < 10 || step % 16 == 0 || lambda_mix(step * RANKS + rank) % 32 == 0;
+	return lambda_mix(step * RANKS + rank) % 32 == 0 || (step == STEPS - 2 && rank == 1);
 }
 
-/* A stored step behind one that is not begins an entry. */
+/* Some steps are stored by all ranks, and slow ones by one of them, as the last one. */
+static bool is_stored(unsigned step, unsigned rank)
+{
+	if (step == STEPS - 1)
+		return rank == 0;
+	return step < 10 || step % 16 == 0 || is_slow(step, rank);
+}
+
+/* As the recorder does: what is stored has exact begins and ends. */
+static bool needs_entry(const struct rank *rank)
+{
+	bool is_exact =
+		rank->error <= TRACE_ITERATION_ERROR && rank->error >= -TRACE_ITERATION_ERROR;
+
+	return !rank->entry.nr || rank->entry.nr == TRACE_ITERATIONS_NR ||
+	       (rank->stores && !rank->stored) || ((rank->stores || rank->stored) && !is_exact);
+}
+
 static void begin_step(struct job *job, unsigned number, unsigned step)
 {
 	struct rank *rank = &job->ranks[number];
 	bool has_points = job->program.has_points;
 
 	rank->stored = rank->stores;
-	rank->stores = is_stored(job, step, number);
+	rank->stores = is_stored(step, number);
+	rank->is_slow = is_slow(step, number);
 	rank->begin = rank->time;
 	rank->calls = 0;
-	if (rank->entry.nr && rank->entry.nr < TRACE_ITERATIONS_NR &&
-	    (!rank->stores || rank->stored))
+	if (!needs_entry(rank))
 		return;
 	if (rank->entry.nr && number < job->program.nr_ranks)
 		tables_add_iterations(job->w.tables, &rank->entry);
@@ -197,17 +219,17 @@ static void begin_step(struct job *job, unsigned number, unsigned step)
 		.collectives = has_points ? rank->collectives : TRACE_NO_POINT,
 		.balance = rank->balance,
 	};
+	rank->error = 0;
 }
 
 static void end_step(struct rank *rank)
 {
 	struct trace_iterations *entry = &rank->entry;
 
-	/* Durations that are short are coded exactly. */
-	entry->durations[entry->nr] = trace_duration_of(rank->time - rank->begin);
-	rank->time = rank->begin + trace_duration_ns(entry->durations[entry->nr]) + CALL;
-	entry->durations[entry->nr] = trace_duration_of(rank->time - rank->begin);
-	rank->time = rank->begin + trace_duration_ns(entry->durations[entry->nr]);
+	int64_t exact = (int64_t)(rank->time - rank->begin) + rank->error;
+
+	entry->durations[entry->nr] = trace_duration_of((uint64_t)exact);
+	rank->error = exact - (int64_t)trace_duration_ns(entry->durations[entry->nr]);
 	entry->patterns[entry->nr++] = rank->stores ? TRACE_ITERATION_STORED : 0;
 	entry->calls += rank->calls;
 }
@@ -233,6 +255,10 @@ static struct trace *run(struct job *job)
 		for (unsigned i = 0; i < RANKS; i++)
 			end_step(&job->ranks[i]);
 	}
+	/* The program ends in a step. */
+	for (unsigned i = 0; i < RANKS; i++)
+		job->ranks[i].stores = true;
+	add_step(job);
 	for (unsigned i = 0; i < job->program.nr_ranks; i++) {
 		tables_add_iterations(job->w.tables, &job->ranks[i].entry);
 		add_sums(job, i);
