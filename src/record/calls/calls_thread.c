@@ -37,6 +37,7 @@ struct calls_thread {
 	} patterns[1 << 8];                    /* the last iteration of each level and pattern */
 	uint64_t levelled;    /* ticks up to which some calls had levels that the target wanted */
 	uint8_t wanted_level; /* of the calls that follow, as of struct calls_iteration */
+	uint8_t given_level;  /* the same, but for a call that has not ended */
 	/*
 	 * Identify the calls of a slot in a run; 0: they cannot be in a run. Slot 0 is never used.
 	 */
@@ -101,7 +102,11 @@ static inline void set_times(const struct reader *reader, struct call *call, uin
 
 static inline void give(const struct reader *reader, struct call *call, uint32_t number)
 {
+	struct calls_thread *thread = reader->thread;
+
 	reader->sink->put(reader->sink->arg, reader->process, reader->tid, number, call);
+	if (!thread->entry.continued)
+		reader->process->wanted_level = thread->wanted_level;
 }
 
 /* --- calls that were written whole ------------------------------------------------------------ */
@@ -269,7 +274,10 @@ static inline void read_short(const struct reader *reader, uint64_t word)
 	read_again(reader, ring_head_slot(word), enter, enter + ring_again_duration(word));
 }
 
-/* From here on calls are of the next iteration, or of none. */
+/*
+ * From here on calls are of the next iteration, or of none. A call that goes on stays with its
+ * beginning.
+ */
 static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigned wanted_level)
 {
 	struct calls_thread *thread = reader->thread;
@@ -278,7 +286,8 @@ static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigne
 	if (thread->wanted_level)
 		thread->levelled = ticks;
 	thread->wanted_level = wanted_level <= NR_LEVELS ? (uint8_t)wanted_level : 0;
-	reader->process->wanted_level = thread->wanted_level;
+	if (!thread->entry.continued)
+		reader->process->wanted_level = thread->wanted_level;
 }
 
 static void give_iteration(const struct reader *reader, unsigned level_and_pattern)
@@ -565,8 +574,9 @@ void calls_thread_read(struct calls_process *process, unsigned thread, uint64_t 
 			.sink = sink,
 		};
 
-		process->wanted_level = reader.thread->wanted_level;
+		process->wanted_level = reader.thread->given_level;
 		read_records(&reader, &view);
+		reader.thread->given_level = process->wanted_level;
 		process->wanted_level = 0;
 	}
 	__atomic_store_n(&ring->tail, view.tail, __ATOMIC_RELEASE);

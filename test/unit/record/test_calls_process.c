@@ -1051,6 +1051,33 @@ static void test_levels_of_iterations(void **state)
 		assert_int_equal(told.iterations[i].is_mixed, i == 2);
 }
 
+/* It has more parts than a record holds, and an iteration begins with it. */
+static void test_continued_call_has_one_level(void **state)
+{
+	static const uint8_t levels[] = {5, 5, 5, 5, 9};
+	struct world *w = *state;
+	struct told told = {0};
+	const struct calls_sink teller = {
+		.put = tell_call, .iteration = tell_iteration, .arg = &told};
+
+	produce_iteration(w, 50, 100, 100, 5);
+	produce_send(w, 100);
+	for (unsigned i = 0; i < 3; i++) {
+		produce(w, 0,
+		        (uint64_t[3]){ring_head(RING_CALL, 3, 0, i < 2 ? RING_CONTINUED : 0,
+		                                CALL_Waitall),
+		                      200, 205},
+		        3);
+		if (i == 1)
+			produce_iteration(w, 100, 200, 205, 9);
+	}
+	produce_send(w, 300);
+	calls_process_look(w->process);
+	calls_process_read(w->process, 1000000, &teller);
+	assert_int_equal(told.nr_calls, sizeof(levels));
+	assert_memory_equal(told.levels, levels, sizeof(levels));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1076,6 +1103,7 @@ int main(void)
 		TEST(test_teams),
 		TEST(test_classes_of_teams),
 		TEST(test_levels_of_iterations),
+		TEST(test_continued_call_has_one_level),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
