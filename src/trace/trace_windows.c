@@ -170,6 +170,7 @@ static void choose_calls(struct trace *trace)
 	if (!choice->has_calls)
 		return;
 	choice->call_event = event_in_window(trace, &calls);
+	choice->call_event.floor = 0; /* what one part has lost is no loss of the other */
 	choice->calls = trace_window_event(trace, &calls);
 	number_parts(trace, &calls, true);
 	if (choice->window.from < calls.from)
