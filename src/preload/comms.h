@@ -58,18 +58,23 @@ static inline bool comm_is_wide(uint32_t number)
 	return number < 64 && process.wide_comms >> number & 1;
 }
 
+/* Tells whether channels of a communicator have hashes: those of the first ones have. */
+static inline bool comm_has_channels(uint32_t number)
+{
+	return number < COMM_ENDS && process.comm_ends[number].id;
+}
+
 /*
  * Returns the hash of the channel of a message that this process sent to a peer, or received from
- * it. Channels of later communicators have hashes that other processes do not know.
+ * it.
  */
 static inline uint64_t comm_channel(uint32_t number, int32_t peer, int32_t tag, bool receives)
 {
+	const struct comm_end *own = &process.comm_ends[number];
 	uint32_t other = (uint32_t)peer;
-	struct comm_end own = {~(uint64_t)number, process.shared->pid};
 
-	if (number < COMM_ENDS && process.comm_ends[number].id)
-		own = process.comm_ends[number];
-	return channel_hash(own.id, receives ? other : own.rank, receives ? own.rank : other, tag);
+	return channel_hash(own->id, receives ? other : own->rank, receives ? own->rank : other,
+	                    tag);
 }
 
 /* Returns the number of a file that the communicator's members open together; 0: it has none. */

@@ -69,6 +69,7 @@ struct scale {
 	unsigned next_unit, nr_agree;  /* the level that it may be soon, and for how many looks */
 	uint64_t nr;                   /* of the event at hand */
 	uint64_t nr_wide;              /* collectives of all ranks before it */
+	bool has_no_balance;           /* a message had a channel without a hash */
 	struct call_requests requests; /* before its call */
 	unsigned ended;   /* a bit for each level of which an iteration ends before it */
 	uint64_t told;    /* the first event behind the last iteration that was told of */
@@ -158,22 +159,27 @@ static bool is_wide(const struct thread *thread)
 	return false;
 }
 
-static uint64_t balance_of(const struct thread *thread)
+static uint64_t balance_of(struct scale *scale)
 {
+	const struct thread *thread = scale->thread;
 	uint64_t balance = 0;
 
 	for (size_t at = 0; at < thread_part_words(thread);
 	     at += ring_part_words(thread->parts[at] & 0xff)) {
 		uint64_t part = thread->parts[at];
-		unsigned type = part & 0xff;
+		unsigned type = part & 0xff, comm = part >> 8 & 0xffffff;
 		bool sends = type == CALL_SEND || type == CALL_SEND_POSTED;
 		bool receives = type == CALL_RECEIVE || type == CALL_RECEIVE_DONE;
 		uint64_t channel;
 
 		if ((!sends && !receives) || (int32_t)(part >> 32) < 0)
 			continue;
-		channel = comm_channel(part >> 8 & 0xffffff, (int32_t)(part >> 32),
-		                       (int32_t)thread->parts[at + 1], receives);
+		if (!comm_has_channels(comm)) {
+			scale->has_no_balance = true;
+			continue;
+		}
+		channel = comm_channel(comm, (int32_t)(part >> 32), (int32_t)thread->parts[at + 1],
+		                       receives);
 		balance += sends ? channel : -channel;
 	}
 	return balance;
@@ -493,7 +499,8 @@ static size_t make_record(const struct scale *scale, uint64_t *words,
 {
 	const struct mark *begun = &scale->levels[iteration->level].mark;
 	uint64_t calls = iteration->end - iteration->begin;
-	bool has_point = flags & RING_ITERATION_STORED && begun->event == iteration->begin;
+	bool has_point = flags & RING_ITERATION_STORED && begun->event == iteration->begin &&
+	                 !scale->has_no_balance;
 	size_t nr = has_point ? RECORD_WORDS : RECORD_WORDS - 2;
 
 	words[0] =
@@ -796,7 +803,7 @@ static void look_at_call(struct scale *scale, struct known_call *call)
 
 	call->event = wide ? 0 : event;
 	call->wide_event = wide ? event : 0;
-	call->balance = balance_of(thread);
+	call->balance = balance_of(scale);
 	call->requests.posted = thread->requests.posted - before.posted;
 	call->requests.done = thread->requests.done - before.done;
 }
