@@ -102,6 +102,7 @@ first = min(s["time_ns"] for s in samples_of("h-1.atr", "--window", "history"))
 assert fired["value"] > 50 * 0.002, fired  # no step takes less than 2 ms
 assert fired["time_ns"] - 10**9 >= first, (first, fired)
 assert "history until" in output_of("info", "h.atr").decode()
+assert "a history (--window)" in output_of("report", "h.atr").decode()
 END
 for format in folded speedscope firefox chrome; do
 	"$ADAPTRACE" convert --$format --window history -f -o "out.$format" h.atr 2>errors || fail "$format: $(cat errors)"

@@ -41,6 +41,26 @@ static unsigned count_marks(const struct trace *trace)
 	return nr;
 }
 
+/* ", 1 window and a history (--window)"; returns whether there are any. */
+static bool put_windows(FILE *to, const struct trace *trace)
+{
+	const struct trace_window *window;
+	struct trace_window found;
+	const bool history =
+		trace_find_history(trace, &found) || trace_find_call_history(trace, &found);
+	unsigned nr = 0;
+
+	for (uint32_t i = 0; (window = trace_window(trace, i)); i++)
+		nr += trace_is_window(window);
+	if (nr)
+		fprintf(to, ", %u window%s", nr, plural(nr));
+	if (history)
+		fprintf(to, "%s a history", nr ? " and" : ",");
+	if (nr || history)
+		fputs(" (--window)", to);
+	return nr || history;
+}
+
 /* ", 2 s of it paused, with 3 marks," */
 static void put_steering(FILE *to, const struct trace *trace)
 {
@@ -56,7 +76,7 @@ static void put_steering(FILE *to, const struct trace *trace)
 		fprintf(to, ", with %u mark%s", nr_marks, plural(nr_marks));
 	if (nr_fired)
 		fprintf(to, ", a condition was met %u time%s", nr_fired, plural(nr_fired));
-	if (paused || nr_marks || nr_fired)
+	if (put_windows(to, trace) || paused || nr_marks || nr_fired)
 		fputc(',', to);
 }
 
