@@ -107,6 +107,11 @@ END
 export PYTHONPATH=$work:$here
 python3 hard.py tables >hard.tables
 python3 hard.py samples >hard.samples
+for module in prometheus influx ldms pyroscope; do
+	"$modules/$module" </dev/null >said 2>&1 && fail "$module with nothing to write to"
+	grep -q "$module .*FILE\|$module .*URL\|usage: $module" said && ! grep -q Traceback said ||
+		fail "$module: $(cat said)"
+done
 "$modules/prometheus" hard.prom <hard.tables || fail "prometheus"
 [ -z "$promtool" ] || "$promtool" check metrics <hard.prom || fail "promtool: $(cat hard.prom)"
 "$modules/influx" hard.influx <hard.tables || fail "influx"

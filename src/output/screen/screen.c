@@ -669,7 +669,9 @@ static void draw(struct screen *screen)
 /* How long a picture stays: the first one follows as soon as there is one. */
 static uint64_t pause_of(const struct screen *screen)
 {
-	return screen->model.until ? screen->recording->interval : QUICK_NS;
+	const struct top_model *model = &screen->model;
+
+	return model->until || model->run.total ? screen->recording->interval : QUICK_NS;
 }
 
 static void hear(struct screen *screen)
