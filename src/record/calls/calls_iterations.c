@@ -55,24 +55,28 @@ static bool has_other_level(const struct calls_iteration *iteration, unsigned st
  * Readers need to know exactly where stored calls go on behind dropped ones, and where a stored
  * iteration ends. An entry for each of many stored iterations would be as large as their
  * calls: those of the lowest level, whose calls are those of their pattern, are told apart by
- * these.
+ * these, and others have such entries only where that leaves room for all iterations.
  */
-static bool needs_entry(const struct calls_iterations *iterations, const struct iterations_end *end,
-                        const struct calls_iteration *iteration)
+static bool needs_entry(const struct calls_iterations *iterations, const struct tables *tables,
+                        const struct iterations_end *end, const struct calls_iteration *iteration)
 {
-	bool stored = iteration->flags & RING_ITERATION_STORED;
+	bool stored = iteration->flags & RING_ITERATION_STORED, resumes = stored && !end->stored;
 	bool is_exact = end->error <= TRACE_ITERATION_ERROR && -end->error <= TRACE_ITERATION_ERROR;
 
-	return (iterations->few || iteration->level) &&
-	       ((stored && !end->stored) || ((stored || end->stored) && !is_exact));
+	if (!iterations->few)
+		return resumes && iteration->level &&
+		       tables_section(tables, TRACE_ITERATIONS).nr < TABLES_MAX_ITERATIONS / 4;
+	return resumes || ((stored || end->stored) && !is_exact);
 }
 
-static bool follows(const struct calls_iterations *iterations, const struct trace_iterations *entry,
-                    const struct iterations_end *end, const struct calls_iteration *iteration)
+static bool follows(const struct calls_iterations *iterations, const struct tables *tables,
+                    const struct trace_iterations *entry, const struct iterations_end *end,
+                    const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
 	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
-	       iteration->ordinal == end->ordinal + 1 && !needs_entry(iterations, end, iteration);
+	       iteration->ordinal == end->ordinal + 1 &&
+	       !needs_entry(iterations, tables, end, iteration);
 }
 
 /* There is room for it. */
@@ -133,7 +137,7 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 	struct iterations_end *end = find_end(iterations, thread);
 	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
 
-	if (end && (!follows(iterations, entry, end, iteration) ||
+	if (end && (!follows(iterations, tables, entry, end, iteration) ||
 	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS)))
 		entry = begin_entry(tables, end, thread, iteration);
 	if (!entry) {
