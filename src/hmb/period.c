@@ -100,10 +100,10 @@ static inline __attribute__((always_inline)) lanes step(const struct period *per
 	return run;
 }
 
-/* Returns the first of eight delays from m on that repeats for long enough, or 0. */
-static uint32_t first_repeated(const struct period *period, uint32_t m)
+/* Returns the first delay that repeats for long enough, or 0. */
+static uint32_t first_repeated(const struct period *period)
 {
-	for (uint32_t last = m + LANES; m < last; m++)
+	for (uint32_t m = 1; m <= period->delays; m++)
 		if (period->run[m - 1] >= 2 * m && period->run[m - 1] >= period->least)
 			return m;
 	return 0;
@@ -111,8 +111,7 @@ static uint32_t first_repeated(const struct period *period, uint32_t m)
 
 static uint32_t take_batch(struct period *period)
 {
-	lanes event[PERIOD_BATCH];
-	uint32_t found = 0;
+	lanes event[PERIOD_BATCH], found = all(0);
 	lanes wanted = {1, 2, 3, 4, 5, 6, 7, 8};
 
 	wanted *= 2;
@@ -120,13 +119,10 @@ static uint32_t take_batch(struct period *period)
 		event[i] = all(period->next[i]);
 	add_batch(period);
 	for (uint32_t m = 1; m <= period->delays; m += LANES) {
-		lanes run = step(period, event, m);
-
-		if (!found && any((lanes)(run >= wanted)))
-			found = first_repeated(period, m);
+		found |= (lanes)(step(period, event, m) >= wanted);
 		wanted += 2 * LANES;
 	}
-	return found;
+	return any(found) ? first_repeated(period) : 0;
 }
 
 uint32_t period_put(struct period *period, uint16_t event)

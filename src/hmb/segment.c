@@ -133,14 +133,25 @@ static bool event_is_wide(const struct level *level, uint16_t event)
  */
 
 /*
- * Rounds of a search for longer periods are rare: 256 rounds of the shortest delays, in which are
- * 16 of the middle ones and one of the longest, take about as much time each.
+ * Rounds of a search for longer periods are rare: of 512 rounds are 32 of the middle delays, which
+ * take about as much time as those of the shortest, and one of the longest, which takes half of
+ * that.
  */
 static uint32_t delays_of_round(uint32_t nr)
 {
-	if (nr == 2 || nr % 256 == 255)
+	if (nr == 2 || nr % 512 == 511)
 		return PERIOD_MAX_DELAYS;
 	return nr == 1 || nr % 16 == 15 ? 2048 : 512;
+}
+
+/* Three iterations are three times the delay. Before a pause no more are looked at. */
+static uint32_t events_of_round(const struct level *level, uint32_t nr, uint32_t delays)
+{
+	if (!nr)
+		return FIRST_ROUND;
+	return level->of->pausing && !level->begins && nr > SHORT_ROUND
+	               ? 3 * delays + 8 * PERIOD_BATCH
+	               : 4 * delays;
 }
 
 static void begin_round(struct level *level, uint32_t nr)
@@ -148,7 +159,7 @@ static void begin_round(struct level *level, uint32_t nr)
 	uint32_t delays = level->begins ? UPPER_DELAYS : delays_of_round(nr);
 
 	level->round = nr;
-	level->left = nr ? 4 * delays : FIRST_ROUND;
+	level->left = events_of_round(level, nr, delays);
 	if (level->searching && delays == level->period.delays)
 		return;
 	period_init(&level->period, delays, level->begins ? UPPER_LEAST_RUN : LEAST_RUN,
