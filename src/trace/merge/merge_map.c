@@ -143,18 +143,24 @@ static int map_modules(struct merge_map *map, struct merge_input *input)
 
 /* --- threads and processes -------------------------------------------------------------------- */
 
+/* Two recorders read the CPU's counter and the clock one after the other, ns. */
+#define READING_ERROR 500
+
 /* Adds this merge's correction of times to an earlier one in the input. */
 static void move_process(struct trace_process *process, const struct clock_host *host)
 {
 	uint64_t drift = (uint64_t)host->at[CLOCK_KNOTS - 1] - (uint64_t)host->at[0];
+	uint64_t error = host->error;
 
+	if (error && error != CLOCK_NO_ERROR)
+		error += READING_ERROR;
 	process->offset = (int64_t)((uint64_t)process->offset + (uint64_t)host->guess +
 	                            (uint64_t)host->at[0]);
 	process->drift = (int64_t)((uint64_t)process->drift + drift);
-	if (host->error > UINT64_MAX - process->offset_error)
+	if (error > UINT64_MAX - process->offset_error)
 		process->offset_error = UINT64_MAX;
 	else
-		process->offset_error += host->error;
+		process->offset_error += error;
 	if (!process->offset_error)
 		process->offset_error = 1;
 }
