@@ -1,11 +1,16 @@
 #include "record/history/halves.h"
 
-/* Times are stored rounded down. */
-static uint64_t stored_time(const struct halves *halves, uint64_t time)
+/*
+ * Times are stored rounded down. A turn begins with a sample, which is there; calls may have ended
+ * just before it in the half that had its turn.
+ */
+static uint64_t stored_start(const struct halves *halves)
 {
-	const unsigned shift = halves->hmb->kinds[halves->event].config.time_shift;
+	const struct hmb_kind_config *config = &halves->hmb->kinds[halves->event].config;
+	const uint64_t most =
+		config->content == HMB_CALLS ? ((uint64_t)1 << config->time_shift) - 1 : 0;
 
-	return time >> shift << shift;
+	return (halves->from + most) >> config->time_shift << config->time_shift;
 }
 
 static void note_turn(const struct halves *halves)
@@ -14,7 +19,7 @@ static void note_turn(const struct halves *halves)
 		.number = halves->nr_begun,
 		.kind = halves_kind(halves),
 		.event = halves->event,
-		.from = stored_time(halves, halves->from),
+		.from = stored_start(halves),
 		.shift = halves->shift,
 		.flags = TRACE_WINDOW_HISTORY |
 	                 (halves->shift > halves->first_shift ? TRACE_WINDOW_CUT : 0),
