@@ -33,7 +33,11 @@ press s t
 expect_picture '100.0 %.*shares [0-9]*$'
 press f
 expect_picture ' three '
-press / thr
+press /
+press -l 'thré'
+expect_picture 'filter: thré_$'
+press BSpace
+expect_picture 'filter: thr_$'
 press Enter
 expect_picture 'filter: thr$'
 ! shows '  six ' || fail "the filter lets six pass: $(cat picture)"

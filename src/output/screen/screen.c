@@ -460,6 +460,14 @@ static void end_typing(struct screen *screen)
 		choose_event(screen, screen->typed);
 }
 
+/* Removes the last character, which may have several bytes. */
+static void rub_out(char *text, size_t size)
+{
+	while (--size && (text[size] & 0xc0) == 0x80)
+		;
+	text[size] = '\0';
+}
+
 static void type(struct screen *screen, int key)
 {
 	size_t size = strlen(screen->typed);
@@ -467,11 +475,12 @@ static void type(struct screen *screen, int key)
 	if (key == '\n' || key == KEY_ENTER) {
 		end_typing(screen);
 	} else if (key == ESCAPE) {
+		if (screen->typing == TYPING_FILTER)
+			*screen->filter = '\0';
 		screen->typing = TYPING_NOTHING;
-		*screen->typed = *screen->filter = '\0';
 	} else if ((key == KEY_BACKSPACE || key == 127 || key == '\b') && size) {
-		screen->typed[size - 1] = '\0';
-	} else if (key >= ' ' && key < 127 && size + 1 < sizeof(screen->typed)) {
+		rub_out(screen->typed, size);
+	} else if (key >= ' ' && key != 127 && key < 256 && size + 1 < sizeof(screen->typed)) {
 		screen->typed[size] = (char)key;
 		screen->typed[size + 1] = '\0';
 	}
