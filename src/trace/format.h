@@ -381,10 +381,9 @@ struct trace_call_site {
 };
 static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 
-#define TRACE_ITERATIONS_NR     28 /* iterations of one entry */
-#define TRACE_ITERATIONS_LEVELS 3
+#define TRACE_ITERATIONS_NR     16 /* iterations of one entry */
+#define TRACE_ITERATIONS_LEVELS 4
 #define TRACE_ITERATIONS_NONE   255
-#define TRACE_ITERATION_ERROR   250 /* ns of the begin and the end of a stored iteration, at most */
 #define TRACE_NO_POINT          UINT32_MAX /* in place of a number of collectives */
 
 enum trace_iteration_flags {
@@ -403,7 +402,7 @@ enum trace_iterations_flags {
 
 /*
  * Iterations of a loop, one after the other, that a program's calls were found to form while it ran
- * (record --scale-trace). A duration is m << e ns, with m in the lower 11 bits and e above.
+ * (record --scale-trace). A duration is m << e ns, with m in the lower 27 bits and e above.
  *
  * The calls of a stored iteration are in the bins of its level or of higher ones. That is
  * lambda_random() of its ordinal, but for those that `levels` names.
@@ -423,8 +422,9 @@ struct trace_iterations {
 	uint32_t collectives;
 	uint8_t level; /* 0: an innermost loop; enum trace_iterations_flags */
 	uint8_t nr;
-	uint16_t durations[TRACE_ITERATIONS_NR];
 	uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
+	uint16_t reserved;
+	uint32_t durations[TRACE_ITERATIONS_NR];
 	struct {
 		uint8_t at; /* which iteration of the entry; TRACE_ITERATIONS_NONE: none */
 		uint8_t level;
@@ -433,16 +433,16 @@ struct trace_iterations {
 static_assert(sizeof(struct trace_iterations) == 128, "fixed by the format");
 
 /* The least duration that is coded like that is chosen by rounding down. */
-static inline uint64_t trace_duration_ns(uint16_t duration)
+static inline uint64_t trace_duration_ns(uint32_t duration)
 {
-	return (uint64_t)(duration & 2047) << (duration >> 11);
+	return (uint64_t)(duration & ((1U << 27) - 1)) << (duration >> 27);
 }
 
-static inline uint16_t trace_duration_of(uint64_t ns)
+static inline uint32_t trace_duration_of(uint64_t ns)
 {
-	unsigned e = ns < 2048 ? 0 : 53 - (unsigned)__builtin_clzll(ns);
+	unsigned e = ns >> 27 ? 37 - (unsigned)__builtin_clzll(ns) : 0;
 
-	return (uint16_t)(e > 31 ? UINT16_MAX : e << 11 | ns >> e);
+	return e > 31 ? UINT32_MAX : (uint32_t)(e << 27 | ns >> e);
 }
 
 /* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */

@@ -173,11 +173,11 @@ bool iteration_cursor_next_span(struct iteration_cursor *cursor, struct iteratio
 
 /* --- the iterations of calls ------------------------------------------------------------------ */
 
-#define CLOCK_ERROR \
-	250 /* ns by which two conversions of one time differ; calls are rarely nearer */
-#define MOST_AHEAD   64   /* iterations that may be within the error of a begin */
-#define SAME_TIME    50   /* ns by which they differ mostly, at most */
-#define CLOCK_BEHIND 2000 /* ns by which one may be late where the recorder read them far apart */
+/* Two conversions of one time differ by up to 250 ns, mostly by less than 50, and by up to 2 us
+ * where the recorder read them far apart. Calls are rarely nearer than 250 ns. */
+#define CLOCK_ERROR  250
+#define SAME_TIME    50
+#define CLOCK_BEHIND 2000
 
 static uint64_t key_of(const struct call *call)
 {
@@ -205,64 +205,16 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Rounding errors are below 1/1024 of a duration. */
-static uint64_t rounding(const struct trace_iteration *iteration)
-{
-	return (iteration->end - iteration->begin) >> 9;
-}
-
 bool iterations_adjoin(const struct trace_iteration *first, const struct trace_iteration *second)
 {
-	return distance(first->end, second->begin) <= rounding(first) + CLOCK_BEHIND;
+	return distance(first->end, second->begin) <= CLOCK_BEHIND;
 }
 
-/* The end of the open iteration is known exactly where the next one begins an entry. */
-static void find_end(struct iteration_follower *follower)
-{
-	const struct iteration_cursor *cursor = &follower->cursor;
-
-	follower->boundary = follower->iteration.end;
-	follower->error = rounding(&follower->iteration);
-	follower->exact = cursor->entry < cursor->end && !cursor->at &&
-	                  distance(cursor->begin, follower->boundary) <=
-	                          rounding(&follower->iteration) + CLOCK_BEHIND;
-	if (follower->exact)
-		follower->boundary = cursor->begin;
-}
-
-/* Finds where stored calls go on behind iterations that are not stored. */
-static void find_resumption(struct iteration_follower *follower)
-{
-	struct iteration_cursor ahead = follower->cursor;
-	struct trace_iteration next;
-	bool stored = true, begins = !ahead.at;
-
-	follower->resumes = UINT64_MAX;
-	follower->resumption = ahead.entry;
-	while (iteration_cursor_next(&ahead, &next)) {
-		if (begins && next.stored && !stored) {
-			follower->resumes = next.begin;
-			return;
-		}
-		stored = next.stored;
-		begins = !ahead.at;
-		follower->resumption = ahead.entry;
-	}
-}
-
-/* The rounding error of a duration is carried to the begin behind it. */
 static void next_iteration(struct iteration_follower *follower)
 {
-	const struct iteration_cursor *cursor = &follower->cursor;
-
-	follower->error = rounding(&follower->iteration);
 	follower->open = false;
-	follower->exact = !cursor->at;
 	follower->more = iteration_cursor_next(&follower->cursor, &follower->iteration);
 	follower->boundary = follower->more ? follower->iteration.begin : UINT64_MAX;
-	if (cursor->entry > follower->resumption ||
-	    (cursor->entry == follower->resumption && cursor->at))
-		find_resumption(follower);
 }
 
 void iteration_follower_init(struct iteration_follower *follower,
@@ -270,7 +222,6 @@ void iteration_follower_init(struct iteration_follower *follower,
 {
 	*follower = (struct iteration_follower){0};
 	iteration_cursor_init(&follower->cursor, index, thread);
-	find_resumption(follower);
 	next_iteration(follower);
 }
 
@@ -282,77 +233,31 @@ static bool next_is_stored(const struct iteration_follower *follower)
 	return iteration_cursor_next(&ahead, &next) && next.stored;
 }
 
-/* The first call is that with which it begins: the iteration before has none in the trace. */
-static bool begins_with_first(const struct iteration_follower *follower)
-{
-	if (follower->calls)
-		return false;
-	if (!follower->open)
-		return follower->iteration.stored;
-	return !follower->iteration.stored && next_is_stored(follower);
-}
-
-/*
- * Whether a call near a boundary that is exact is at it. Of those a little before it may be the
- * last one of the iteration before.
- */
-static bool is_at_exact(const struct iteration_follower *follower, const struct call *call)
-{
-	return follower->exact &&
-	       (!follower->nr_anchors || call->enter + SAME_TIME >= follower->boundary);
-}
-
-/* Whether a call is one of the next stored iteration, behind a few that are not stored. */
-static bool is_of_later(const struct iteration_follower *follower, const struct call *call)
-{
-	struct iteration_cursor ahead = follower->cursor;
-	struct trace_iteration next, before = follower->iteration;
-
-	for (unsigned i = 0; i < MOST_AHEAD && iteration_cursor_next(&ahead, &next); i++) {
-		if (next.begin > call->enter + CLOCK_ERROR + rounding(&before))
-			return false;
-		if (next.stored)
-			return i > 0;
-		before = next;
-	}
-	return false;
-}
-
 static bool is_at(const struct iteration_follower *follower, const struct call *call)
 {
-	uint64_t most = CLOCK_ERROR + (follower->exact ? 0 : follower->error);
-
-	if (call->enter >= follower->resumes || follower->resumes - call->enter <= CLOCK_ERROR)
-		return true;
-	if (distance(call->enter, follower->boundary) > most)
+	if (distance(call->enter, follower->boundary) > CLOCK_ERROR)
 		return call->enter > follower->boundary;
 	/* Calls of an iteration that is not stored are not there: it is passed. */
-	if (!follower->iteration.stored && !begins_with_first(follower))
+	if (!follower->iteration.stored)
 		return true;
 	if (follower->open && !next_is_stored(follower))
-		return is_of_later(follower, call);
-	return is_at_exact(follower, call) || begins_with_first(follower) ||
+		return false;
+	/* A little before the boundary a call may be the last one of the iteration before. */
+	return !follower->nr_anchors || call->enter + SAME_TIME >= follower->boundary ||
 	       is_anchor(follower, key_of(call));
 }
 
-bool iteration_is_due(struct iteration_follower *follower, const struct call *call)
+bool iteration_is_due(const struct iteration_follower *follower, const struct call *call)
 {
-	bool due = follower->more && is_at(follower, call);
-
-	follower->calls += !due;
-	return due;
+	return follower->more && is_at(follower, call);
 }
 
-/* The call at an exact time, or the first one, is one with which iterations begin. */
+/* The call at the time of a begin is one with which iterations begin. */
 static void learn_anchor(struct iteration_follower *follower, const struct call *call)
 {
-	bool first = begins_with_first(follower);
-	uint64_t most = follower->nr_anchors && !first ? SAME_TIME : CLOCK_BEHIND;
+	uint64_t most = follower->nr_anchors ? SAME_TIME : CLOCK_BEHIND;
 
-	if (!follower->exact)
-		most += follower->error;
-	if ((follower->exact || first) && distance(call->enter, follower->boundary) <= most &&
-	    !is_anchor(follower, key_of(call)))
+	if (distance(call->enter, follower->boundary) <= most && !is_anchor(follower, key_of(call)))
 		follower->anchors[follower->nr_anchors++ % ITERATION_ANCHORS] = key_of(call);
 }
 
@@ -364,7 +269,6 @@ void iteration_pass(struct iteration_follower *follower, const struct call *call
 		next_iteration(follower);
 	} else {
 		follower->open = true;
-		follower->calls = 0;
-		find_end(follower);
+		follower->boundary = follower->iteration.end;
 	}
 }

@@ -9,7 +9,7 @@
 #include "trace/trace.h"
 
 struct trace_iteration {
-	uint64_t begin, end; /* ns of the trace's clock; exact to 1/1024 of the duration */
+	uint64_t begin, end; /* ns of the trace's clock */
 	uint32_t thread;
 	uint32_t phase;   /* of the thread and the level */
 	uint32_t ordinal; /* how often the loop had begun an iteration, this one included */
@@ -65,9 +65,8 @@ bool iterations_adjoin(const struct trace_iteration *first, const struct trace_i
 
 /*
  * Tells to which iteration each call of a thread belongs. An iteration begins with a call, whose
- * time is known exactly where it is the first one of an entry, and else to 1/1024 of the iteration
- * before. There the calls with which iterations begin are known from others. A stored iteration
- * behind one that is not begins an entry, or with the first call behind that.
+ * time differs by a rounding error. Where another call is as near, those with which iterations
+ * begin are known from others.
  */
 #define ITERATION_ANCHORS 16
 
@@ -75,13 +74,7 @@ struct iteration_follower {
 	struct iteration_cursor cursor;
 	struct trace_iteration iteration; /* the one that is open, or the next one */
 	bool more, open;
-	/* The next entry that begins with a stored iteration behind others, and its begin. */
-	uint32_t resumption;
-	uint64_t resumes;  /* UINT64_MAX: there is none */
 	uint64_t boundary; /* where the open one ends, or the next one begins; UINT64_MAX: never */
-	bool exact;        /* the boundary */
-	uint64_t error;    /* ns by which it may be off, if it is not exact */
-	uint64_t calls;    /* since the last begin */
 	uint64_t anchors[ITERATION_ANCHORS];
 	unsigned nr_anchors;
 };
@@ -89,7 +82,7 @@ struct iteration_follower {
 void iteration_follower_init(struct iteration_follower *follower,
                              const struct iteration_index *index, uint32_t thread);
 /* Whether the boundary is at the begin of this call of the thread, or before. */
-bool iteration_is_due(struct iteration_follower *follower, const struct call *call);
+bool iteration_is_due(const struct iteration_follower *follower, const struct call *call);
 /* Goes beyond it. call: the one that it is at, or NULL. */
 void iteration_pass(struct iteration_follower *follower, const struct call *call);
 

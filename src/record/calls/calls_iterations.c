@@ -52,31 +52,26 @@ static bool has_other_level(const struct calls_iteration *iteration, unsigned st
 }
 
 /*
- * Readers need to know exactly where stored calls go on behind dropped ones, and where a stored
- * iteration ends. An entry for each of many stored iterations would be as large as their
- * calls: those of the lowest level, whose calls are those of their pattern, are told apart by
- * these, and others have such entries only where that leaves room for all iterations.
+ * An entry says how far the thread was before it. Readers need that where stored calls go on behind
+ * dropped ones. Where many iterations are stored, those of the lowest level, whose calls are those
+ * of their pattern, do without it: an entry for each would be as large as their calls. Others have
+ * such entries only where that leaves room for all iterations.
  */
-static bool needs_entry(const struct calls_iterations *iterations, const struct tables *tables,
+static bool needs_point(const struct calls_iterations *iterations, const struct tables *tables,
                         const struct iterations_end *end, const struct calls_iteration *iteration)
 {
-	bool stored = iteration->flags & RING_ITERATION_STORED, resumes = stored && !end->stored;
-	bool is_exact = end->error <= TRACE_ITERATION_ERROR && -end->error <= TRACE_ITERATION_ERROR;
-
-	if (!iterations->few)
-		return resumes && iteration->level &&
-		       tables_section(tables, TRACE_ITERATIONS).nr < TABLES_MAX_ITERATIONS / 4;
-	return resumes || ((stored || end->stored) && !is_exact);
+	if (!(iteration->flags & RING_ITERATION_STORED) || end->stored)
+		return false;
+	return iterations->few || (iteration->level && tables_section(tables, TRACE_ITERATIONS).nr <
+	                                                       TABLES_MAX_ITERATIONS / 4);
 }
 
-static bool follows(const struct calls_iterations *iterations, const struct tables *tables,
-                    const struct trace_iterations *entry, const struct iterations_end *end,
+static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
                     const struct calls_iteration *iteration)
 {
 	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
 	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
-	       iteration->ordinal == end->ordinal + 1 &&
-	       !needs_entry(iterations, tables, end, iteration);
+	       iteration->ordinal == end->ordinal + 1;
 }
 
 /* There is room for it. */
@@ -88,16 +83,15 @@ static void add_level(struct trace_iterations *entry, unsigned stored_level)
 	entry->levels[i].at = entry->nr;
 }
 
-/* Rounding errors are carried over, so that the begin of each iteration is known. */
+/* The end is that of the sum of all durations, so that errors do not add up. */
 static void add_duration(struct trace_iterations *entry, struct iterations_end *end,
                          const struct calls_iteration *iteration)
 {
-	int64_t exact = (int64_t)(iteration->end - iteration->begin) + end->error;
-	uint16_t coded = trace_duration_of(exact > 0 ? (uint64_t)exact : 0);
+	uint64_t duration = iteration->end > end->time ? iteration->end - end->time : 0;
 	unsigned flags = iteration->flags;
 
-	end->error = exact - (int64_t)trace_duration_ns(coded);
-	entry->durations[entry->nr] = coded;
+	entry->durations[entry->nr] = trace_duration_of(duration);
+	end->time += trace_duration_ns(entry->durations[entry->nr]);
 	entry->patterns[entry->nr] =
 		(uint8_t)((iteration->pattern & TRACE_ITERATION_PATTERN) |
 	                  (flags & RING_ITERATION_STORED ? TRACE_ITERATION_STORED : 0U) |
@@ -125,7 +119,7 @@ static struct trace_iterations *begin_entry(struct tables *tables, struct iterat
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
 		fresh.levels[i].at = TRACE_ITERATIONS_NONE;
 	end->entry = tables_add_iterations(tables, &fresh);
-	end->error = 0;
+	end->time = iteration->begin;
 	return tables_iterations(tables, end->entry);
 }
 
@@ -137,8 +131,9 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 	struct iterations_end *end = find_end(iterations, thread);
 	struct trace_iterations *entry = end ? tables_iterations(tables, end->entry) : NULL;
 
-	if (end && (!follows(iterations, tables, entry, end, iteration) ||
-	            (other && free_level(entry) == TRACE_ITERATIONS_LEVELS)))
+	if (end &&
+	    (!follows(entry, end, iteration) || needs_point(iterations, tables, end, iteration) ||
+	     (other && free_level(entry) == TRACE_ITERATIONS_LEVELS)))
 		entry = begin_entry(tables, end, thread, iteration);
 	if (!entry) {
 		tables_run(tables)->left_iterations++;

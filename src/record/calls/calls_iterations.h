@@ -9,7 +9,7 @@ struct iterations_end {
 	uint32_t entry; /* of the trace */
 	uint32_t ordinal;
 	uint64_t ticks;
-	int64_t error; /* ns by which the durations of the entry are too short so far */
+	uint64_t time; /* ns: begin and durations of the entry, added up */
 	bool stored;
 };
 

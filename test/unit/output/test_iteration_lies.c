@@ -57,7 +57,7 @@ static struct trace_iterations strange_entry(uint64_t time, uint32_t number)
 	};
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_NR; i++) {
-		entry.durations[i] = (uint16_t)strange(trace_duration_of(40));
+		entry.durations[i] = (uint32_t)strange(trace_duration_of(40));
 		entry.patterns[i] = (uint8_t)strange(TRACE_ITERATION_STORED);
 	}
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++) {

@@ -30,7 +30,6 @@ struct rank {
 	uint32_t collectives, calls;
 	bool stores, stored; /* the step, and the one before */
 	bool is_slow;
-	int64_t error; /* ns by which the durations of the entry are too short */
 	struct trace_iterations entry;
 };
 
@@ -186,14 +185,11 @@ static bool is_stored(unsigned step, unsigned rank)
 	return step < 10 || step % 16 == 0 || is_slow(step, rank);
 }
 
-/* As the recorder does: what is stored has exact begins and ends. */
+/* As the recorder does: it is known how far the thread was where stored calls go on. */
 static bool needs_entry(const struct rank *rank)
 {
-	bool is_exact =
-		rank->error <= TRACE_ITERATION_ERROR && rank->error >= -TRACE_ITERATION_ERROR;
-
 	return !rank->entry.nr || rank->entry.nr == TRACE_ITERATIONS_NR ||
-	       (rank->stores && !rank->stored) || ((rank->stores || rank->stored) && !is_exact);
+	       (rank->stores && !rank->stored);
 }
 
 static void begin_step(struct job *job, unsigned number, unsigned step)
@@ -219,17 +215,13 @@ static void begin_step(struct job *job, unsigned number, unsigned step)
 		.collectives = has_points ? rank->collectives : TRACE_NO_POINT,
 		.balance = rank->balance,
 	};
-	rank->error = 0;
 }
 
 static void end_step(struct rank *rank)
 {
 	struct trace_iterations *entry = &rank->entry;
 
-	int64_t exact = (int64_t)(rank->time - rank->begin) + rank->error;
-
-	entry->durations[entry->nr] = trace_duration_of((uint64_t)exact);
-	rank->error = exact - (int64_t)trace_duration_ns(entry->durations[entry->nr]);
+	entry->durations[entry->nr] = trace_duration_of(rank->time - rank->begin);
 	entry->patterns[entry->nr++] = rank->stores ? TRACE_ITERATION_STORED : 0;
 	entry->calls += rank->calls;
 }
