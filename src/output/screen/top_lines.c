@@ -92,14 +92,22 @@ static void put_rate(FILE *to, const struct top_model *model, bool wide)
 	fprintf(to, ", window %s", rate);
 }
 
-/* The names of all events, with a mark at the one that is shown. */
-static void put_events(FILE *to, const struct top_model *model)
+/* The names of all events, with a mark at the one that is shown, or where there is less room that
+ * one alone and its number. */
+static void put_events(FILE *to, const struct top_model *model, bool wide)
 {
 	const struct trace *trace = trace_of(model);
-	const struct trace_event *event;
+	const struct trace_event *event = trace_event_of_run(trace, model->event);
+	const uint32_t nr = trace_nr_events(trace);
 
+	if (!wide && nr > 1 && event) {
+		fputs(" ▸", to);
+		text_put(to, trace_string(trace, event->name), 0);
+		fprintf(to, " (%u of %u)", model->event + 1, nr);
+		return;
+	}
 	for (uint32_t i = 0; (event = trace_event_of_run(trace, i)); i++) {
-		fputs(i == model->event && trace_nr_events(trace) > 1 ? " ▸" : " ", to);
+		fputs(i == model->event && nr > 1 ? " ▸" : " ", to);
 		text_put(to, trace_string(trace, event->name), 0);
 	}
 }
@@ -114,7 +122,7 @@ static void put_state(FILE *to, const struct top_model *model, bool wide)
 	fprintf(to, " · %s · ", wall);
 	put_rate(to, model, wide);
 	fprintf(to, " · %llu lost ·", (unsigned long long)recording->recorder(recording->arg).lost);
-	put_events(to, model);
+	put_events(to, model, wide);
 }
 
 void top_line_run(FILE *to, const struct top_model *model, unsigned columns)

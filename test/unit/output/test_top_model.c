@@ -213,6 +213,32 @@ static void bars_have_what_their_time_has(void **state)
 	look_away(&at);
 }
 
+static void expect_run(const struct looked_at *at, unsigned columns, const char *wanted)
+{
+	char *line;
+	size_t size;
+	FILE *to = open_memstream(&line, &size);
+
+	top_line_run(to, &at->model, columns);
+	fclose(to);
+	if (!strstr(line, wanted))
+		fail_msg("no '%s' in '%s'", wanted, line);
+	free(line);
+}
+
+static void the_event_that_is_shown_is_in_sight(void **state)
+{
+	struct looked_at at;
+
+	(void)state;
+	look(&at);
+	run(&at, 2000, LIBRARY);
+	assert_int_equal(top_model_tick(&at.model), 0);
+	expect_run(&at, 80, "· ▸cpu-clock (1 of 2)");
+	expect_run(&at, 120, "· ▸cpu-clock page-faults");
+	look_away(&at);
+}
+
 /* Returns the columns of the second line. */
 static unsigned load_width(const struct looked_at *at, unsigned columns)
 {
@@ -273,6 +299,7 @@ int main(void)
 		cmocka_unit_test(nothing_has_no_shares),
 		cmocka_unit_test(a_pause_is_in_no_interval),
 		cmocka_unit_test(bars_have_what_their_time_has),
+		cmocka_unit_test(the_event_that_is_shown_is_in_sight),
 		cmocka_unit_test(the_curve_has_as_many_bars_as_fit),
 		cmocka_unit_test(the_state_is_no_tick),
 	};
