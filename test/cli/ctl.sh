@@ -118,7 +118,7 @@ kill -INT $recorder # which it passes on
 wait $recorder
 status=$?
 [ $status = 130 ] || fail "record ended with $status"
-refused "no recorder of yours" adaptrace.atr status
+refused "no recorder of yours is at work on 'adaptrace.atr' now: .* has ended" adaptrace.atr status
 
 # Root may steer recorders of others. A socket of a dead recorder is replaced.
 chmod 777 .

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_ANCESTORS 1000
 #define MAX_NAMED     8 /* recorders, in a message */
@@ -102,6 +103,10 @@ static void say_none(const struct image_list *list, const char *whom)
 	else if (is_foreign(list, path))
 		say("the recorder of '%s' is of another version of adaptrace, or its memory is "
 		    "damaged; use the adaptrace that records",
+		    path);
+	else if (!access(path, F_OK))
+		say("no recorder of yours is at work on '%s' now: that of this file has ended, or "
+		    "it found no room in /dev/shm",
 		    path);
 	else
 		say("no recorder of yours is at work on '%s' here, or it found no room in "
