@@ -199,6 +199,7 @@ static void draw_rows(struct screen *screen)
 static const char *state_of(const struct screen *screen)
 {
 	const struct top_recording *recording = screen->recording;
+	unsigned flags;
 
 	switch (recording->state(recording->arg)) {
 	case LIVE_ENDED:
@@ -206,10 +207,11 @@ static const char *state_of(const struct screen *screen)
 	case LIVE_KILLED:
 		return " the recorder was killed; adaptrace recover saves what it had";
 	default:
-		return recording->recorder(recording->arg).flags &
-		                       (RECORDING_PAUSED | RECORDING_FROZEN)
-		               ? " paused; p lets it go on"
-		               : "";
+		flags = recording->recorder(recording->arg).flags;
+		return flags & RECORDING_STOPPED
+		               ? " the recording was stopped; this is its last picture"
+		       : flags & (RECORDING_PAUSED | RECORDING_FROZEN) ? " paused; p lets it go on"
+		                                                       : "";
 	}
 }
 

@@ -422,7 +422,10 @@ static int take_profile(struct top_model *model, const struct profile *profile)
 /* After the end of a recording its last second stays. */
 static bool is_last(const struct top_model *model)
 {
-	return model->until && model->recording->state(model->recording->arg) != LIVE_RECORDING;
+	const struct top_recording *recording = model->recording;
+
+	return model->until && (recording->state(recording->arg) != LIVE_RECORDING ||
+	                        recording->recorder(recording->arg).flags & RECORDING_STOPPED);
 }
 
 /* The next interval begins behind a pause, in which nothing can be sampled. */

@@ -184,6 +184,21 @@ static void a_pause_is_in_no_interval(void **state)
 	look_away(&at);
 }
 
+static void a_stopped_recording_keeps_its_last_picture(void **state)
+{
+	struct looked_at at;
+
+	(void)state;
+	look(&at);
+	run(&at, 2000, LIBRARY);
+	assert_int_equal(top_model_tick(&at.model), 0);
+	run(&at, 20, LIBRARY);
+	at.flags = RECORDING_STOPPED;
+	assert_int_equal(top_model_tick(&at.model), 0);
+	assert_true(at.model.samples > 1000 && row_of(&at, "libx.so")->last == 1);
+	look_away(&at);
+}
+
 /* However long the ticks are, a steady load has bars of one height. */
 static void bars_have_what_their_time_has(void **state)
 {
@@ -298,6 +313,7 @@ int main(void)
 		cmocka_unit_test(functions_of_the_run_have_rows),
 		cmocka_unit_test(nothing_has_no_shares),
 		cmocka_unit_test(a_pause_is_in_no_interval),
+		cmocka_unit_test(a_stopped_recording_keeps_its_last_picture),
 		cmocka_unit_test(bars_have_what_their_time_has),
 		cmocka_unit_test(the_event_that_is_shown_is_in_sight),
 		cmocka_unit_test(the_curve_has_as_many_bars_as_fit),
