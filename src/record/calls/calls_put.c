@@ -58,6 +58,15 @@ static inline void note_stored(struct calls_put *put, uint32_t thread, unsigned 
 
 /* --- the last seconds ------------------------------------------------------------------------- */
 
+/*
+ * Returns a time from which on all calls end that are still to come, and no others. Calls of an
+ * ended thread that have not returned end after the last look.
+ */
+static uint64_t next_start(const struct calls_put *put)
+{
+	return put->kept_until < put->looked ? put->looked : put->kept_until + 1;
+}
+
 /* In a half nothing is stripped, and all calls have one level. */
 static void keep(struct calls_put *put, const struct call *call)
 {
@@ -66,7 +75,9 @@ static void keep(struct calls_put *put, const struct call *call)
 	unsigned kind;
 
 	if (halves_are_used_up(kept))
-		halves_follow(kept, put->looked);
+		halves_follow(kept, next_start(put));
+	if (call->leave > put->kept_until)
+		put->kept_until = call->leave;
 	kind = halves_kind(kept);
 	if (!hmb_put_call(kept->hmb, kind, 0, call) ||
 	    (call->thread == put->kept_thread && kind == before))
@@ -91,7 +102,7 @@ void calls_put_round(struct calls_put *put, uint64_t looked)
 {
 	calls_put_forget(put);
 	if (keeps(put))
-		halves_follow(&put->kept, put->looked);
+		halves_follow(&put->kept, next_start(put));
 	put->looked = looked;
 }
 
@@ -287,6 +298,7 @@ void calls_put_restart(struct calls_put *put, uint64_t time)
 	calls_iterations_restart(&put->iterations);
 	put->unknown_threads = put->missing = 0;
 	put->from = put->looked = time;
+	put->kept_until = 0;
 	if (keeps(put))
 		halves_restart(&put->kept, time);
 }

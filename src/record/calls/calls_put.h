@@ -23,6 +23,7 @@ struct calls_put {
 	struct halves kept;   /* of the last seconds; without a buffer: none are kept */
 	uint32_t kept_thread; /* thread of the last call that was kept in this round */
 	uint64_t looked;      /* calls that end from this time on come in later rounds, ns */
+	uint64_t kept_until;  /* the latest end of a call that was kept, ns */
 	uint64_t missing;     /* calls that no record came of */
 };
 
