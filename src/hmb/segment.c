@@ -622,10 +622,10 @@ static bool is_like_last(const struct level *level, uint64_t end)
 
 static struct pattern *pattern_of(struct level *level, uint64_t end, bool *is_new)
 {
-	struct pattern *last = &level->patterns[level->last - 1];
-
 	*is_new = false;
 	if (is_like_last(level, end)) {
+		struct pattern *last = &level->patterns[level->last - 1];
+
 		level->wide = last->wide;
 		return last;
 	}
