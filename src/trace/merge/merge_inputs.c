@@ -282,6 +282,7 @@ static uint32_t threads_with_calls(const struct call_index *index)
 static int call_merge_init(struct call_merge *all, const struct merge *merge)
 {
 	const struct scratch no_scratch = {.fd = -1};
+	struct message_pairs *pairs = NULL;
 	size_t nr = 1;
 	int err = 0;
 
@@ -301,7 +302,8 @@ static int call_merge_init(struct call_merge *all, const struct merge *merge)
 		all->sources[i] = (struct message_source){all->indexes[i], &all->iterations[i]};
 	}
 	if (!err)
-		err = message_pairs_new(&all->pairs, all->sources, merge->nr);
+		err = message_pairs_new(&pairs, all->sources, merge->nr);
+	all->pairs = pairs;
 	if (err)
 		return err;
 	all->callers = calloc(nr, sizeof(*all->callers));
