@@ -124,6 +124,9 @@ static void tell_unpaired(const struct conversion *conversion)
 		say("%" PRIu64 " ends of messages and collectives are left out: their other ends "
 		    "were dropped with their iterations, or cannot be told from others",
 		    conversion->unpaired);
+	if (conversion->has_unsure_pairs)
+		say("viewers pair messages by their order, and may pair wrong ones, as calls were "
+		    "dropped: record with a larger -m, or with --events-policy iterations");
 }
 
 static int check_calls(const struct convert_options *options, const struct trace *trace)

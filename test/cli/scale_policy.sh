@@ -46,6 +46,7 @@ E
 merged steps 128 ./iterate.$mpi slow 2500 solver 250
 "$ADAPTRACE" convert --chrome -o steps.json steps.atr 2>err || fail "chrome: $(cat err)"
 "$ADAPTRACE" convert --otf2 steps.atr -o steps 2>err || fail "convert: $(cat err)"
+! grep -q 'wrong ones' err || fail "pairs are sure: $(cat err)"
 timeout 20 otf2-print -Werror --silent steps/traces.otf2 >log 2>&1 || fail "otf2-print $(cat log)"
 check steps <<'E'
 from policy import *
@@ -122,4 +123,8 @@ print(floors, [k['stored'] for k in kinds], [i.get('iterations') for i in infos]
 assert min(floors) >= 1 and calls, floors
 assert all(level(c) >= min(floors) for c in calls), min(map(level, calls))
 E
+# Which ends are missing is not known here.
+"$ADAPTRACE" convert --otf2 farm.atr -o farm 2>err || fail "convert: $(cat err)"
+grep -q 'may pair wrong ones' err && otf2-print -A farm/traces.otf2 | grep -q UNSURE_PAIRS ||
+	fail "nothing said of pairs: $(cat err)"
 pass

@@ -33,6 +33,7 @@ struct conversion {
 	void *arg;
 	uint64_t unpaired; /* ends of messages and collectives left out for want of the others; out
 	                    */
+	bool has_unsure_pairs;     /* readers may pair wrong ends of messages; out */
 	uint64_t steps, all_steps; /* samples seen, in all walks; the converter's */
 };
 

@@ -155,6 +155,24 @@ static void write_unpaired(struct archive *archive)
 	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::UNPAIRED", text, true));
 }
 
+/*
+ * Readers pair the ends of messages by their order. Where one end is missing, and it is not known
+ * which, they pair wrong ones behind it.
+ */
+static bool has_unsure_pairs(const struct archive *archive)
+{
+	return archive->has_messages && !archive->iterations.nr &&
+	       !trace_calls_complete(archive->trace);
+}
+
+static void write_unsure_pairs(struct archive *archive)
+{
+	if (has_unsure_pairs(archive) && !archive->err)
+		otf2_check(archive,
+		           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::UNSURE_PAIRS",
+		                                    "calls were dropped", true));
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 /* Readers complain about locations without a file of definitions, even if it would say nothing. */
@@ -181,6 +199,7 @@ static void write_archive(struct archive *archive)
 	write_properties(archive);
 	otf2_write_events(archive);
 	write_unpaired(archive);
+	write_unsure_pairs(archive);
 	write_local_definitions(archive);
 	otf2_write_definitions(archive);
 	write_reductions(archive);
@@ -284,6 +303,7 @@ int otf2_write(struct conversion *conversion, const char *folder)
 			archive.err = check_anchor(folder);
 	}
 	conversion->unpaired = archive.nr_unpaired;
+	conversion->has_unsure_pairs = has_unsure_pairs(&archive);
 	archive_fini(&archive);
 	OTF2_Error_RegisterCallback(old, NULL);
 	return archive.err;

@@ -54,6 +54,7 @@ struct archive {
 	struct message_source source;
 	struct message_pairs *pairs;
 	uint64_t nr_unpaired; /* ends of messages and collectives whose other ends are not stored */
+	bool has_messages;    /* some have been written */
 	struct otf2_context *contexts;
 	uint32_t nr_contexts;
 	struct map64 context_by_key, moved;       /* by caller and region; by context and path */

@@ -24,6 +24,7 @@ static bool is_told(struct location *location, const struct call *call,
 	bool told = location->told[part - call->parts];
 
 	location->archive->nr_unpaired += !told;
+	location->archive->has_messages |= told && call_part_fields(part->type) & PART_TAG;
 	return told;
 }
 
