@@ -92,7 +92,11 @@ enum trace_run_flags {
 	TRACE_RUN_MISSED_CPU = 8192,    /* one was switched off or on: not observed from then on */
 	TRACE_RUN_KILLED = 16384,       /* a signal ended the command */
 	TRACE_RUN_IN_STEP = 32768,      /* samples in step were asked for */
-	TRACE_RUN_WIDE = 64, /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
+	TRACE_RUN_WIDE = 64,    /* with CGROUP: whoever ran on CPUs or in a cgroup, not a command */
+	TRACE_RUN_LIVE = 65536, /* read while it is recorded: in no file */
+
+	/* Each of these lacks what a recorder adds at its end. */
+	TRACE_RUN_NOT_ENDED = TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT | TRACE_RUN_LIVE,
 };
 
 /* The command of idle CPUs in a trace of whole CPUs, as perf calls it. */

@@ -71,6 +71,7 @@ assert len(missing) <= len(times) / 50, (len(missing), len(times))
 assert leaves["six"] > 0.4 * sum(leaves.values()), leaves
 
 rows = [json.loads(line) for line in open("tables")]
+assert not any("snapshot" in text for row in rows for text in row.get("warnings", []))
 assert any(f["symbol"] == "six" for row in rows for f in row.get("functions", []))
 assert rows[-1] == {"state": "ended"}, rows[-1]
 END

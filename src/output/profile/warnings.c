@@ -153,8 +153,8 @@ static bool was_always_off(const struct trace *trace, uint32_t event)
 static void warn_of_silence(const struct trace *trace, const struct warner *warner)
 {
 	uint32_t flags = trace_run(trace)->flags;
-	bool counted = flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP) &&
-	               !(flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));
+	bool counted =
+		flags & (TRACE_RUN_WIDE | TRACE_RUN_CGROUP) && !(flags & TRACE_RUN_NOT_ENDED);
 	const struct trace_event *event;
 	char text[WARNING_SIZE];
 

@@ -91,7 +91,7 @@ static void put_counters(struct json_writer *json, const struct trace *trace,
  */
 static void put_memory(struct json_writer *json, const struct trace_run *run)
 {
-	bool ended = !(run->flags & (TRACE_RUN_RECOVERED | TRACE_RUN_SNAPSHOT));
+	bool ended = !(run->flags & TRACE_RUN_NOT_ENDED);
 
 	json_begin(json, "memory");
 	json_number(json, "budget", run->budget);

@@ -143,7 +143,7 @@ static void take_run(struct live_trace *live)
 	run->bin_shift = arena.bin_shift;
 	run->sub_shift = arena.sub_shift;
 	run->budget = arena.size;
-	run->flags |= TRACE_RUN_SNAPSHOT;
+	run->flags |= TRACE_RUN_LIVE;
 	if (run->end < run->start)
 		run->end = run->start;
 }
