@@ -570,7 +570,6 @@ static bool drop_in_short(struct scale *scale, const struct segment_iteration *i
 
 	if (iteration->level || !follows_last(scale, iteration, begin, end) ||
 	    !is_as_told(&scale->levels[0].patterns[iteration->pattern], iteration, &requests) ||
-
 	    from->head == thread->head || thread->told_head > from->head)
 		return false;
 	thread->words[from->head & thread->mask] = ring_dropped(iteration->pattern, end - begin);
