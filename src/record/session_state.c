@@ -45,6 +45,7 @@ void session_state_read(const struct session *s, struct session_state *state)
 		.wall = trace_wall(tables_run(s->tables)),
 		.starts_in = s->started ? 0 : wakers_starts_in(&s->wakers),
 		.used = hmb_used(s->hmb),
+		.limit = hmb_limit(s->hmb),
 		.throttled = count_throttled(s),
 		.price = s->guard.price,
 		.one_cpu_cost = tables_run(s->tables)->one_cpu_cost,

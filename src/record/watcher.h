@@ -109,6 +109,7 @@ struct session_state {
 	uint64_t wall;      /* ns of sampling so far */
 	uint64_t starts_in; /* ns, if sampling has not started */
 	size_t used;        /* bytes of the buffer */
+	size_t limit;       /* bytes that it may use: -m, or less by ctl memory */
 	uint64_t stored;    /* samples */
 	uint64_t lost;      /* samples; filled in at the end only, as the kernel counts them */
 	uint64_t throttled; /* number of times that the kernel throttled an event */

@@ -54,6 +54,7 @@ assert [e["sampled"] for e in before["events"]] == [False, True], before
 assert [e["sampled"] for e in later["events"]] == [True, True, True], later
 assert later["memory"]["budget"] == 2 << 20 and later["memory"]["used"] <= 2 << 20, later
 info = recording.info("x.atr")
+assert info["memory"]["budget"] == 2 << 20, info["memory"]
 names = [e["name"] for e in info["events"]]
 assert names == ["cpu-clock", "page-faults", "context-switches"], names
 gaps = {name: [(g["from_ns"], g["to_ns"]) for g in info["gaps"] if g["event"] == name] for name in names}

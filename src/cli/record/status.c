@@ -103,7 +103,7 @@ static void print_line(char *line, size_t size, const struct record_config *conf
 
 	print_rate(rate, &first, first.is->floor);
 	text_bytes(used, state->used);
-	text_bytes(budget, config->budget);
+	text_bytes(budget, state->limit);
 	text_quantity(time, (double)(state->started ? state->wall : state->starts_in), TRACE_NS);
 	if (state->started)
 		snprintf(line, size, "adaptrace: %s, %s, %s of %s", time, rate, used, budget);
@@ -294,7 +294,7 @@ static void say_result(const struct subject *s, const char *path, uint64_t bytes
 
 	print_rate(rate, s, s->is->floor);
 	text_bytes(used, state->used);
-	text_bytes(budget, s->config->budget);
+	text_bytes(budget, state->limit);
 	text_bytes(size, bytes);
 	text_quantity(wall, (double)state->wall, TRACE_NS);
 	cost_text(cost, state);

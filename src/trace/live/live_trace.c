@@ -142,7 +142,7 @@ static void take_run(struct live_trace *live)
 	arena_init(&arena, tables_arena(live->to), tables_budget(live->to));
 	run->bin_shift = arena.bin_shift;
 	run->sub_shift = arena.sub_shift;
-	run->budget = arena.size;
+	run->budget = tables_limit(live->to);
 	run->flags |= TRACE_RUN_LIVE;
 	if (run->end < run->start)
 		run->end = run->start;

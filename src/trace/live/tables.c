@@ -429,6 +429,13 @@ size_t tables_budget(const struct tables *tables)
 	return tables->header->budget;
 }
 
+size_t tables_limit(const struct tables *tables)
+{
+	const size_t budget = tables_budget(tables), limit = tables_run(tables)->budget;
+
+	return limit && limit < budget ? limit : budget;
+}
+
 struct hmb_ledger *tables_ledger(const struct tables *tables)
 {
 	return (void *)(tables->image.memory + tables->layout.ledger);

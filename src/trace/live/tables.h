@@ -93,6 +93,8 @@ int tables_reserve_arena(void *arg, size_t size);
 int tables_release_arena(void *arg, size_t offset, size_t size);
 int tables_restore_arena(void *arg, size_t offset, size_t size);
 size_t tables_budget(const struct tables *tables);
+/* Returns the bytes that its buffer may use: all, or what ctl memory left of it. */
+size_t tables_limit(const struct tables *tables);
 struct hmb_ledger *tables_ledger(const struct tables *tables);
 struct recording_state *tables_state(const struct tables *tables);
 /* Notes that the trace has been written, so that nothing of this is worth to be kept. */

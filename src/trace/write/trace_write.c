@@ -73,7 +73,7 @@ static void complete_run(struct writer *writer)
 	*run = *tables_run(writer->tables);
 	run->bin_shift = live->arena.bin_shift;
 	run->sub_shift = live->arena.sub_shift;
-	run->budget = live->arena.size;
+	run->budget = tables_limit(writer->tables);
 	run->malformed += live->cut;
 	run->refused_strings += writer->names.refused;
 	/* A recorder that was killed or is still running has not set these. */
