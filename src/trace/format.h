@@ -17,6 +17,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TRACE_MAGIC   "ADAPTRC" /* with its NUL */
@@ -385,7 +386,8 @@ struct trace_call_site {
 };
 static_assert(sizeof(struct trace_call_site) == 8, "fixed by the format");
 
-#define TRACE_ITERATIONS_NR     16 /* iterations of one entry */
+#define TRACE_ITERATIONS_NR     16 /* iterations of one entry, */
+#define TRACE_ITERATIONS_ROUGH  26 /* and of one with rough durations */
 #define TRACE_ITERATIONS_LEVELS 4
 #define TRACE_ITERATIONS_NONE   255
 #define TRACE_NO_POINT          UINT32_MAX /* in place of a number of collectives */
@@ -399,14 +401,17 @@ enum trace_iteration_flags {
 
 enum trace_iterations_flags {
 	TRACE_ITERATIONS_LEVEL = 15, /* these bits are the level */
-	TRACE_ITERATIONS_GAPS = 64,  /* calls between iterations may have been dropped */
+	TRACE_ITERATIONS_IS_ROUGH = 32,
+	TRACE_ITERATIONS_GAPS = 64, /* calls between iterations may have been dropped */
 	/* Their phase is that of the next entry that is not loose, of the thread and level. */
 	TRACE_ITERATIONS_LOOSE = 128,
 };
 
 /*
  * Iterations of a loop, one after the other, that a program's calls were found to form while it ran
- * (record --scale-trace). A duration is m << e ns, with m in the lower 27 bits and e above.
+ * (record --scale-trace). A duration is m << e ns, with m in the lower bits and the 5 bits of e
+ * above. m has 27 bits, so that stored calls can be told apart by the times of begins, or 11 in
+ * entries without a stored iteration.
  *
  * The calls of a stored iteration are in the bins of its level or of higher ones. That is
  * lambda_random() of its ordinal, but for those that `levels` names.
@@ -426,27 +431,75 @@ struct trace_iterations {
 	uint32_t collectives;
 	uint8_t level; /* 0: an innermost loop; enum trace_iterations_flags */
 	uint8_t nr;
-	uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
-	uint16_t reserved;
-	uint32_t durations[TRACE_ITERATIONS_NR];
 	struct {
 		uint8_t at; /* which iteration of the entry; TRACE_ITERATIONS_NONE: none */
 		uint8_t level;
 	} levels[TRACE_ITERATIONS_LEVELS];
+	uint16_t reserved;
+	union {
+		struct {
+			uint32_t durations[TRACE_ITERATIONS_NR];
+			uint8_t patterns[TRACE_ITERATIONS_NR]; /* enum trace_iteration_flags */
+		} exact;
+		struct {
+			uint16_t durations[TRACE_ITERATIONS_ROUGH];
+			uint8_t patterns[TRACE_ITERATIONS_ROUGH];
+		} rough;
+	};
 };
 static_assert(sizeof(struct trace_iterations) == 128, "fixed by the format");
 
-/* The least duration that is coded like that is chosen by rounding down. */
-static inline uint64_t trace_duration_ns(uint32_t duration)
+enum { TRACE_EXACT_BITS = 27, TRACE_ROUGH_BITS = 11 };
+
+static inline uint64_t trace_duration_ns(uint32_t duration, unsigned bits)
 {
-	return (uint64_t)(duration & ((1U << 27) - 1)) << (duration >> 27);
+	return (uint64_t)(duration & ((1U << bits) - 1)) << (duration >> bits);
 }
 
-static inline uint32_t trace_duration_of(uint64_t ns)
+/* Rounds down. Durations that are too long become the longest one. */
+static inline uint32_t trace_duration_of(uint64_t ns, unsigned bits)
 {
-	unsigned e = ns >> 27 ? 37 - (unsigned)__builtin_clzll(ns) : 0;
+	unsigned e = ns >> bits ? 64 - bits - (unsigned)__builtin_clzll(ns) : 0;
 
-	return e > 31 ? UINT32_MAX : (uint32_t)(e << 27 | ns >> e);
+	return e > 31 ? UINT32_MAX >> (TRACE_EXACT_BITS - bits) : (uint32_t)(e << bits | ns >> e);
+}
+
+static inline bool trace_iterations_are_rough(const struct trace_iterations *entry)
+{
+	return entry->level & TRACE_ITERATIONS_IS_ROUGH;
+}
+
+/* Returns how many iterations the entry has room for. */
+static inline unsigned trace_iterations_room(const struct trace_iterations *entry)
+{
+	return trace_iterations_are_rough(entry) ? TRACE_ITERATIONS_ROUGH : TRACE_ITERATIONS_NR;
+}
+
+static inline uint64_t trace_iteration_ns(const struct trace_iterations *entry, unsigned at)
+{
+	return trace_iterations_are_rough(entry)
+	               ? trace_duration_ns(entry->rough.durations[at], TRACE_ROUGH_BITS)
+	               : trace_duration_ns(entry->exact.durations[at], TRACE_EXACT_BITS);
+}
+
+/* Returns enum trace_iteration_flags. */
+static inline unsigned trace_iteration_pattern(const struct trace_iterations *entry, unsigned at)
+{
+	return trace_iterations_are_rough(entry) ? entry->rough.patterns[at]
+	                                         : entry->exact.patterns[at];
+}
+
+/* Sets an iteration, which has room; nr stays as it is. */
+static inline void trace_iteration_set(struct trace_iterations *entry, unsigned at, uint64_t ns,
+                                       unsigned pattern)
+{
+	if (trace_iterations_are_rough(entry)) {
+		entry->rough.durations[at] = (uint16_t)trace_duration_of(ns, TRACE_ROUGH_BITS);
+		entry->rough.patterns[at] = (uint8_t)pattern;
+	} else {
+		entry->exact.durations[at] = trace_duration_of(ns, TRACE_EXACT_BITS);
+		entry->exact.patterns[at] = (uint8_t)pattern;
+	}
 }
 
 /* Sums of the values that a program gave one name. All but nr cover only those that are numbers. */

@@ -75,7 +75,7 @@ int iteration_index_init(struct iteration_index *index, const struct trace *trac
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct trace_iterations *entry = trace_iterations(trace, i);
 
-		if (entry->nr && entry->nr <= TRACE_ITERATIONS_NR)
+		if (entry->nr && entry->nr <= trace_iterations_room(entry))
 			index->entries[index->nr++] = entry;
 	}
 	ARRAY_SORT(index->entries, index->nr, compare_entries);
@@ -120,10 +120,10 @@ bool iteration_cursor_next(struct iteration_cursor *cursor, struct trace_iterati
 	if (cursor->entry >= cursor->end)
 		return false;
 	entry = cursor->index->entries[cursor->entry];
-	flags = entry->patterns[cursor->at];
+	flags = trace_iteration_pattern(entry, cursor->at);
 	*iteration = (struct trace_iteration){
 		.begin = cursor->begin,
-		.end = cursor->begin + trace_duration_ns(entry->durations[cursor->at]),
+		.end = cursor->begin + trace_iteration_ns(entry, cursor->at),
 		.thread = entry->thread,
 		.phase = cursor->index->phases[cursor->entry],
 		.ordinal = entry->ordinal + cursor->at,
@@ -207,7 +207,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
 
 bool iterations_adjoin(const struct trace_iteration *first, const struct trace_iteration *second)
 {
-	return distance(first->end, second->begin) <= CLOCK_BEHIND;
+	uint64_t rounding = (first->end - first->begin) >> (TRACE_ROUGH_BITS - 1);
+
+	return distance(first->end, second->begin) <= rounding + CLOCK_BEHIND;
 }
 
 static void next_iteration(struct iteration_follower *follower)

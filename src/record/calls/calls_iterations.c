@@ -69,9 +69,11 @@ static bool needs_point(const struct calls_iterations *iterations, const struct 
 static bool follows(const struct trace_iterations *entry, const struct iterations_end *end,
                     const struct calls_iteration *iteration)
 {
-	return entry && entry->nr < TRACE_ITERATIONS_NR && entry->phase == iteration->phase &&
-	       entry->level == level_of(iteration) && iteration->begin_ticks == end->ticks &&
-	       iteration->ordinal == end->ordinal + 1;
+	return entry && entry->nr < trace_iterations_room(entry) &&
+	       entry->phase == iteration->phase &&
+	       (entry->level & ~TRACE_ITERATIONS_IS_ROUGH) == level_of(iteration) &&
+	       iteration->begin_ticks == end->ticks && iteration->ordinal == end->ordinal + 1 &&
+	       !(iteration->flags & RING_ITERATION_STORED && trace_iterations_are_rough(entry));
 }
 
 /* There is room for it. */
@@ -90,20 +92,22 @@ static void add_duration(struct trace_iterations *entry, struct iterations_end *
 	uint64_t duration = iteration->end > end->time ? iteration->end - end->time : 0;
 	unsigned flags = iteration->flags;
 
-	entry->durations[entry->nr] = trace_duration_of(duration);
-	end->time += trace_duration_ns(entry->durations[entry->nr]);
-	entry->patterns[entry->nr] =
-		(uint8_t)((iteration->pattern & TRACE_ITERATION_PATTERN) |
-	                  (flags & RING_ITERATION_STORED ? TRACE_ITERATION_STORED : 0U) |
-	                  (flags & RING_ITERATION_SLOW ? TRACE_ITERATION_SLOW : 0U));
+	trace_iteration_set(entry, entry->nr, duration,
+	                    (iteration->pattern & TRACE_ITERATION_PATTERN) |
+	                            (flags & RING_ITERATION_STORED ? TRACE_ITERATION_STORED : 0U) |
+	                            (flags & RING_ITERATION_SLOW ? TRACE_ITERATION_SLOW : 0U));
+	end->time += trace_iteration_ns(entry, entry->nr);
 	entry->calls += iteration->calls;
 	__atomic_store_n(&entry->nr, (uint8_t)(entry->nr + 1), __ATOMIC_RELEASE);
 }
 
-static struct trace_iterations *begin_entry(struct tables *tables, struct iterations_end *end,
+/* Where few iterations are stored, entries are long that begin with others. */
+static struct trace_iterations *begin_entry(const struct calls_iterations *iterations,
+                                            struct tables *tables, struct iterations_end *end,
                                             uint32_t thread,
                                             const struct calls_iteration *iteration)
 {
+	bool rough = iterations->few && !(iteration->flags & RING_ITERATION_STORED);
 	struct trace_iterations fresh = {
 		.begin = iteration->begin,
 		.thread = thread,
@@ -113,7 +117,7 @@ static struct trace_iterations *begin_entry(struct tables *tables, struct iterat
 	                               ? (uint32_t)iteration->collectives
 	                               : TRACE_NO_POINT,
 		.balance = iteration->balance,
-		.level = level_of(iteration),
+		.level = (uint8_t)(level_of(iteration) | (rough ? TRACE_ITERATIONS_IS_ROUGH : 0)),
 	};
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++)
@@ -134,7 +138,7 @@ void calls_iterations_add(struct calls_iterations *iterations, struct tables *ta
 	if (end &&
 	    (!follows(entry, end, iteration) || needs_point(iterations, tables, end, iteration) ||
 	     (other && free_level(entry) == TRACE_ITERATIONS_LEVELS)))
-		entry = begin_entry(tables, end, thread, iteration);
+		entry = begin_entry(iterations, tables, end, thread, iteration);
 	if (!entry) {
 		tables_run(tables)->left_iterations++;
 		return;

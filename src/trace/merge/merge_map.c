@@ -514,9 +514,11 @@ static void note_stored(struct trace_iterations *entry, unsigned floor)
 {
 	if (floor)
 		entry->level |= TRACE_ITERATIONS_GAPS;
+	if (trace_iterations_are_rough(entry))
+		return;
 	for (unsigned i = 0; i < entry->nr && i < TRACE_ITERATIONS_NR; i++)
 		if (trace_iteration_level(entry, i) < floor)
-			entry->patterns[i] &= (uint8_t)~TRACE_ITERATION_STORED;
+			entry->exact.patterns[i] &= (uint8_t)~TRACE_ITERATION_STORED;
 }
 
 static void map_iterations(struct merge_map *map, const struct merge_input *input)

@@ -57,8 +57,8 @@ static struct trace_iterations strange_entry(uint64_t time, uint32_t number)
 	};
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_NR; i++) {
-		entry.durations[i] = (uint32_t)strange(trace_duration_of(40));
-		entry.patterns[i] = (uint8_t)strange(TRACE_ITERATION_STORED);
+		trace_iteration_set(&entry, i, strange(40),
+		                    (unsigned)strange(TRACE_ITERATION_STORED));
 	}
 	for (unsigned i = 0; i < TRACE_ITERATIONS_LEVELS; i++) {
 		entry.levels[i].at = (uint8_t)strange(i);
@@ -78,8 +78,8 @@ static struct trace_iterations overlapping_entry(uint64_t time, uint32_t number)
 	                                 .nr = TRACE_ITERATIONS_NR};
 
 	for (unsigned i = 0; i < TRACE_ITERATIONS_NR; i++) {
-		entry.durations[i] = trace_duration_of(UINT64_C(1) << 40);
-		entry.patterns[i] = i % 2 ? TRACE_ITERATION_STORED : (uint8_t)(i % 64);
+		trace_iteration_set(&entry, i, UINT64_C(1) << 40,
+		                    i % 2 ? TRACE_ITERATION_STORED : i % 64);
 	}
 	return entry;
 }

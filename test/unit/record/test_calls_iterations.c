@@ -8,7 +8,7 @@
 #include "preload/call_ring.h"
 #include "trace/trace_iterations.h"
 
-enum { THREAD = 0, NR = 100, NS = 1000 };
+enum { THREAD = 0, NR = 200, NS = 1234567 };
 
 struct world {
 	char folder[64];
@@ -70,7 +70,7 @@ static unsigned level_of(const struct world *w, uint32_t ordinal, bool *stored)
 		if (ordinal - entry->ordinal < entry->nr) {
 			unsigned at = ordinal - entry->ordinal;
 
-			*stored = entry->patterns[at] & TRACE_ITERATION_STORED;
+			*stored = trace_iteration_pattern(entry, at) & TRACE_ITERATION_STORED;
 			return trace_iteration_level(entry, at);
 		}
 	}
@@ -114,6 +114,37 @@ static void test_stored_behind_dropped(void **state)
 	}
 }
 
+/*
+ * Durations that are rounded do not add up to an error, and no begin is late: a stored call behind
+ * dropped iterations is not taken for one of them. Those with stored calls are exact.
+ */
+static void test_begins(void **state)
+{
+	struct world *w = *state;
+	const struct trace_iterations *entry;
+	uint64_t begin;
+
+	w->iterations.few = true;
+	for (uint32_t i = 1; i <= NR; i++)
+		add(w, i, i % 64 < 3 ? RING_ITERATION_STORED : RING_ITERATION_DROPPED,
+		    lambda_random(i));
+	for (uint32_t i = 0; i < nr_entries(w); i++) {
+		entry = tables_iterations(w->tables, i);
+		begin = entry->begin;
+		for (unsigned at = 0; at < entry->nr; at++) {
+			uint64_t right = (uint64_t)(entry->ordinal + at) * NS;
+			bool exact = !trace_iterations_are_rough(entry);
+
+			assert_true(begin <= right && right - begin <= (exact ? 0 : NS >> 10));
+			assert_true(exact ||
+			            !(trace_iteration_pattern(entry, at) & TRACE_ITERATION_STORED));
+			begin += trace_iteration_ns(entry, at);
+		}
+	}
+	/* In 64 iterations an exact entry, and two long ones. */
+	assert_in_range(nr_entries(w), 3 * (NR / 64), 3 * (NR / 64) + 3);
+}
+
 /* Every one has another level: an entry holds few of them, and none is lost. */
 static void test_other_levels(void **state)
 {
@@ -141,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_usual_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stored_behind_dropped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_begins, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_levels, setup, teardown),
 	};
 

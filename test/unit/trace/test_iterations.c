@@ -14,8 +14,7 @@ static struct trace_iterations entry_of(uint32_t phase, uint64_t begin, uint32_t
 
 static void add(struct trace_iterations *entry, uint64_t duration, unsigned flags)
 {
-	entry->durations[entry->nr] = trace_duration_of(duration);
-	entry->patterns[entry->nr++] = (uint8_t)flags;
+	trace_iteration_set(entry, entry->nr++, duration, flags);
 	entry->calls += 3;
 }
 

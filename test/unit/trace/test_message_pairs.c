@@ -221,8 +221,8 @@ static void end_step(struct rank *rank)
 {
 	struct trace_iterations *entry = &rank->entry;
 
-	entry->durations[entry->nr] = trace_duration_of(rank->time - rank->begin);
-	entry->patterns[entry->nr++] = rank->stores ? TRACE_ITERATION_STORED : 0;
+	trace_iteration_set(entry, entry->nr++, rank->time - rank->begin,
+	                    rank->stores ? TRACE_ITERATION_STORED : 0);
 	entry->calls += rank->calls;
 }
 
