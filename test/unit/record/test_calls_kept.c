@@ -231,7 +231,7 @@ static void whatever_the_policy_drops(void **state)
 	compare(*state, TRACE_POLICY_DURATION, 4);
 }
 
-/* Those that were lost on their way count as taken. */
+/* Calls that were lost on their way count as taken. */
 static void missing_calls_count(void **state)
 {
 	struct model *m = begin(*state, TRACE_POLICY_TIME, 5);

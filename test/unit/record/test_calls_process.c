@@ -204,7 +204,7 @@ static void test_iterations(void **state)
 	assert_int_equal(iterations[2].flags, RING_ITERATION_DROPPED);
 	assert_int_equal(iterations[3].calls, 20);
 	assert_int_equal(iterations[3].end_ticks, 1900 + (uint64_t)UINT32_MAX);
-	/* Those of the stored iteration are in its calls. */
+	/* The calls of the stored iteration post requests of their own. */
 	assert_int_equal(w->parts[0].request, 6 + 4 + 6 + 1);
 	produce(w, 3, &unknown, 1);
 	consume_iterations(w);

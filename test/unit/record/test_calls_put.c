@@ -170,7 +170,7 @@ static void test_iterations(void **state)
 
 	(void)state;
 	run(w);
-	/* Those in no moment alone may have lost calls as soon as anything is dropped. */
+	/* An iteration that lies in several moments may lose calls as soon as one is dropped. */
 	assert_int_equal(stored_level(w, 0), 3);
 	assert_int_equal(stored_level(w, 1), 20);
 	assert_int_equal(stored_level(w, 2), 0);

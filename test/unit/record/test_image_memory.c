@@ -1,4 +1,4 @@
-/* What whoever listens at the socket of an image may send instead of the image's memory. */
+/* A listener at the socket of an image may send something else than the image's memory. */
 #include "cases.h"
 
 #include <dirent.h>
@@ -97,7 +97,7 @@ static void answer(int listener, const int *fds, unsigned nr)
 	_exit(sendmsg(client, &message, 0) < 0);
 }
 
-/* What is fetched from a listener that answers so; no descriptor is left open. */
+/* Fetches from a listener that answers so, and checks that no descriptor is left open. */
 static int fetched(struct place *p, const int *fds, unsigned nr)
 {
 	const unsigned before = count_files();

@@ -185,7 +185,7 @@ static bool is_stored(unsigned step, unsigned rank)
 	return step < 10 || step % 16 == 0 || is_slow(step, rank);
 }
 
-/* As the recorder does: it is known how far the thread was where stored calls go on. */
+/* The recorder begins an entry, too, where stored calls go on: it says how far the thread was. */
 static bool needs_entry(const struct rank *rank)
 {
 	return !rank->entry.nr || rank->entry.nr == TRACE_ITERATIONS_NR ||
