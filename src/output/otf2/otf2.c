@@ -114,6 +114,13 @@ static void set_property(struct archive *archive, const char *key, const char *v
 	otf2_check(archive, OTF2_Archive_SetProperty(archive->otf2, key, value, true));
 }
 
+/* Sets one of the few for which PROPERTIES_ROOM leaves room. */
+static void set_last_property(struct archive *archive, const char *key, const char *value)
+{
+	if (!archive->err)
+		otf2_check(archive, OTF2_Archive_SetProperty(archive->otf2, key, value, true));
+}
+
 static int add_property(void *arg, const char *name, const char *value)
 {
 	struct archive *archive = arg;
@@ -139,20 +146,7 @@ static void write_properties(struct archive *archive)
 	    !archive->properties_left)
 		return;
 	snprintf(left, sizeof(left), "%u", archive->properties_left);
-	otf2_check(archive,
-	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::LEFT_OUT", left, true));
-}
-
-/* Messages and collectives whose other end was dropped with an iteration. */
-static void write_unpaired(struct archive *archive)
-{
-	char text[24];
-
-	if (!archive->nr_unpaired || archive->err)
-		return;
-	snprintf(text, sizeof(text), "%" PRIu64, archive->nr_unpaired);
-	otf2_check(archive,
-	           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::UNPAIRED", text, true));
+	set_last_property(archive, "ADAPTRACE::LEFT_OUT", left);
 }
 
 /*
@@ -165,12 +159,16 @@ static bool has_unsure_pairs(const struct archive *archive)
 	       !trace_calls_complete(archive->trace);
 }
 
-static void write_unsure_pairs(struct archive *archive)
+/* Tells of messages and collectives whose other ends were dropped. */
+static void write_pairs(struct archive *archive)
 {
-	if (has_unsure_pairs(archive) && !archive->err)
-		otf2_check(archive,
-		           OTF2_Archive_SetProperty(archive->otf2, "ADAPTRACE::UNSURE_PAIRS",
-		                                    "calls were dropped", true));
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, archive->nr_unpaired);
+	if (archive->nr_unpaired)
+		set_last_property(archive, "ADAPTRACE::UNPAIRED", text);
+	if (has_unsure_pairs(archive))
+		set_last_property(archive, "ADAPTRACE::UNSURE_PAIRS", "calls were dropped");
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -198,8 +196,7 @@ static void write_archive(struct archive *archive)
 	otf2_check(archive, OTF2_Archive_SetCreator(archive->otf2, "adaptrace " ADAPTRACE_VERSION));
 	write_properties(archive);
 	otf2_write_events(archive);
-	write_unpaired(archive);
-	write_unsure_pairs(archive);
+	write_pairs(archive);
 	write_local_definitions(archive);
 	otf2_write_definitions(archive);
 	write_reductions(archive);
