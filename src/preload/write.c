@@ -166,7 +166,7 @@ static unsigned find_slot(const struct thread *thread, unsigned first, bool *fou
  */
 static bool takes_candidacy(const struct thread *thread, uint32_t candidate)
 {
-	return !candidate || thread->ring->calls * 0x9e3779b97f4a7c15 >> 63;
+	return !candidate || thread->ring->calls * LAMBDA_GAMMA >> 63;
 }
 
 /*

@@ -234,10 +234,7 @@ static void pass_boundary(struct message_reader *reader, const struct call *call
 
 static bool is_wide_part(const struct message_reader *reader, const struct call_part *part)
 {
-	const struct trace_comm *comm = trace_comm(reader->source->calls->trace, part->comm);
-
-	return (part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
-	       comm->nr_members == reader->of->most_members;
+	return trace_part_is_wide(reader->source->calls->trace, part, reader->of->most_members);
 }
 
 static bool is_wide(const struct message_reader *reader, const struct call *call)
@@ -335,8 +332,7 @@ static struct pair pair_of_message(struct message_reader *reader, const struct c
 		number_end(reader, balance | OTHER_CHANNEL, true, balance);
 		return (struct pair){0};
 	}
-	pair.key = lambda_mix(comm->id ^ (uint64_t)(uint32_t)part->tag << 1);
-	pair.key = lambda_mix(pair.key ^ ((uint64_t)(uint32_t)from << 32 | (uint32_t)to));
+	pair.key = channel_hash(comm->id, (uint32_t)from, (uint32_t)to, part->tag);
 	number = number_end(reader, pair.key ^ receives, true, balance);
 	pair.key = lambda_mix(pair.key ^ number) | 1;
 	pair.epoch = reader->progress.collectives;
@@ -614,16 +610,6 @@ static bool has_dropped(const struct trace *trace)
 	return trace_calls_floor(trace) > 0;
 }
 
-static bool has_lost(const struct trace *trace)
-{
-	const struct trace_instrument *instrument;
-
-	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
-		if (instrument->lost)
-			return true;
-	return false;
-}
-
 /* With the policy `iterations`, those that are stored have all of their calls. */
 static void find_missing(struct message_pairs *pairs, const struct trace *trace)
 {
@@ -632,24 +618,13 @@ static void find_missing(struct message_pairs *pairs, const struct trace *trace)
 	const bool dropped = has_dropped(trace);
 
 	pairs->has_gaps |= dropped && whole;
-	pairs->has_holes |= (dropped && !whole) || has_lost(trace);
-}
-
-static uint32_t most_members(const struct trace *trace)
-{
-	const struct trace_comm *comm;
-	uint32_t most = 0;
-
-	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
-		if (comm->nr_members > most)
-			most = comm->nr_members;
-	return most;
+	pairs->has_holes |= (dropped && !whole) || trace_calls_lost(trace);
 }
 
 static void look_at_source(struct message_pairs *pairs, const struct message_source *source)
 {
 	const struct trace *trace = source->calls->trace;
-	uint32_t most = most_members(trace);
+	uint32_t most = trace_most_members(trace);
 
 	if (most > pairs->most_members)
 		pairs->most_members = most;

@@ -464,9 +464,37 @@ const char *trace_region_name(const struct trace *trace, uint32_t region)
 	return entry && entry->name ? trace_string(trace, entry->name) : "[unknown]";
 }
 
-bool trace_calls_complete(const struct trace *trace)
+uint32_t trace_most_members(const struct trace *trace)
+{
+	const struct trace_comm *comm;
+	uint32_t most = 0;
+
+	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
+		if (comm->nr_members > most)
+			most = comm->nr_members;
+	return most;
+}
+
+bool trace_part_is_wide(const struct trace *trace, const struct call_part *part, uint32_t members)
+{
+	const struct trace_comm *comm = trace_comm(trace, part->comm);
+
+	return (part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
+	       comm->nr_members == members;
+}
+
+bool trace_calls_lost(const struct trace *trace)
 {
 	const struct trace_instrument *instrument;
+
+	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
+		if (instrument->lost)
+			return true;
+	return false;
+}
+
+bool trace_calls_complete(const struct trace *trace)
+{
 	const struct trace_event *kind;
 
 	/* Messages that were under way when a history began have one end there. */
@@ -475,8 +503,5 @@ bool trace_calls_complete(const struct trace *trace)
 	for (uint32_t i = 0; (kind = trace_kind(trace, i)); i++)
 		if (kind->unit == TRACE_CALLS && (kind->floor || kind->stored != kind->taken))
 			return false;
-	for (uint32_t i = 0; (instrument = trace_instrument(trace, i)); i++)
-		if (instrument->lost)
-			return false;
-	return trace_has_calls(trace);
+	return !trace_calls_lost(trace) && trace_has_calls(trace);
 }

@@ -60,6 +60,8 @@ struct call_walk *call_walk_thread(const struct call_index *index, uint32_t thre
 int trace_call_bytes(const struct trace *trace, uint64_t *bytes);
 /* Whether calls were recorded, stored or not. */
 bool trace_has_calls(const struct trace *trace);
+/* Whether the program lost calls that were to be recorded. */
+bool trace_calls_lost(const struct trace *trace);
 /* Tells whether it has some, and all that were made: of others, messages find wrong partners. */
 bool trace_calls_complete(const struct trace *trace);
 
@@ -70,6 +72,11 @@ bool trace_calls_complete(const struct trace *trace);
 bool call_value(const struct call *call, double *value);
 /* Returns the value that a CALL_VALUE has. */
 double call_part_value(const struct call_part *part);
+
+/* Returns the members of the communicator that has the most. */
+uint32_t trace_most_members(const struct trace *trace);
+/* Whether a part is a collective of a communicator with so many members. */
+bool trace_part_is_wide(const struct trace *trace, const struct call_part *part, uint32_t members);
 
 /* Returns the traits of a region by its number; an unknown one has those of an unknown class. */
 const struct region_traits *trace_region_traits(const struct trace *trace, uint32_t region);

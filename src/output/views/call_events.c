@@ -30,17 +30,13 @@ static uint8_t traits_of(const char *name)
 
 int call_regions_init(struct call_regions *regions, const struct trace *trace)
 {
-	const struct trace_comm *comm;
-
 	*regions = (struct call_regions){.trace = trace, .nr = trace_nr(trace, TRACE_REGIONS)};
 	regions->traits = calloc(regions->nr + 1UL, 1);
 	if (!regions->traits)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < regions->nr; i++)
 		regions->traits[i] = traits_of(trace_region_name(trace, i));
-	for (uint32_t i = 0; (comm = trace_comm(trace, i)); i++)
-		if (comm->nr_members > regions->most_members)
-			regions->most_members = comm->nr_members;
+	regions->most_members = trace_most_members(trace);
 	return 0;
 }
 
@@ -102,13 +98,8 @@ int call_event(const struct call_regions *regions, struct map64 *numbers, const 
 
 bool call_is_wide(const struct call_regions *regions, const struct call *call)
 {
-	for (uint32_t i = 0; i < call->nr_parts; i++) {
-		const struct call_part *part = &call->parts[i];
-		const struct trace_comm *comm = trace_comm(regions->trace, part->comm);
-
-		if ((part->type == CALL_COLLECTIVE || part->type == CALL_COLLECTIVE_DONE) && comm &&
-		    comm->nr_members == regions->most_members)
+	for (uint32_t i = 0; i < call->nr_parts; i++)
+		if (trace_part_is_wide(regions->trace, &call->parts[i], regions->most_members))
 			return true;
-	}
 	return false;
 }
