@@ -83,7 +83,6 @@ int conditions_begin(struct conditions *conditions, struct steering *steering)
 static int check_recorded(const struct conditions *conditions, const struct trace *trace)
 {
 	const char *missing = metrics_missing_event(conditions->metrics, trace);
-
 	const bool lacks_calls = metrics_lack_calls(conditions->metrics, trace);
 
 	if (missing)

@@ -158,16 +158,14 @@ const char *metrics_missing_event(const struct metrics *metrics, const struct tr
 	return missing;
 }
 
+static bool has_of_calls(const struct metrics *metrics)
+{
+	return metrics->has[METRIC_MPI] || metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE];
+}
+
 bool metrics_lack_calls(const struct metrics *metrics, const struct trace *trace)
 {
-	bool any = false;
-
-	for (unsigned i = 0; i < metrics->nr_terms; i++) {
-		const enum metric_type type = metrics->terms[i].term->metric;
-
-		any |= type == METRIC_MPI || type == METRIC_TIME || type == METRIC_VALUE;
-	}
-	return any && !trace_nr(trace, TRACE_INSTRUMENTS);
+	return has_of_calls(metrics) && !trace_nr(trace, TRACE_INSTRUMENTS);
 }
 
 /* The pattern may be of the whole name, or of what is before the parameters. */
@@ -492,8 +490,7 @@ int metrics_read(struct metrics *metrics, struct watched *watched)
 	find_moments(metrics);
 	if (has_sampled(metrics))
 		err = walk_named(metrics);
-	if (!err &&
-	    (metrics->has[METRIC_MPI] || metrics->has[METRIC_TIME] || metrics->has[METRIC_VALUE]))
+	if (!err && has_of_calls(metrics))
 		err = metric_calls_read(metrics);
 	if (!err && (metrics->has[METRIC_RSS] || metrics->has[METRIC_CPU]))
 		err = metric_processes_read(metrics);
