@@ -31,22 +31,9 @@ target=$(target_of $recorder)
 [ "$(state adaptrace.atr)$(state $recorder)$(state $target)$(state)" = recordingrecordingrecordingrecording ] ||
 	fail "$(state adaptrace.atr)"
 # An image of another version: one byte of its number.
-cat >version.py <<'END'
-import glob, os
-
-for path in glob.glob("/dev/shm/adaptrace-%d-*" % os.geteuid()):
-    try:
-        with open(path, "r+b") as image:
-            start = image.read(8192)
-            if os.path.abspath("adaptrace.atr").encode() + b"\0" in start:
-                image.seek(8)
-                image.write(bytes([start[8] ^ 64]))
-    except OSError:  # a socket, or it has gone
-        continue
-END
-python3 version.py
+python3 "$here/damage_image.py" adaptrace.atr || fail "no image"
 refused "is of another version of adaptrace" adaptrace.atr status
-python3 version.py
+python3 "$here/damage_image.py" adaptrace.atr || fail "no image"
 ctl adaptrace.atr mark "phase 2"
 "$ADAPTRACE" ctl adaptrace.atr mark "$(printf 'a\033[31m')" 2>errors
 [ $? = 2 ] && one_complaint errors "without control characters" || fail "$(cat errors)"
