@@ -79,6 +79,8 @@ uint64_t trace_gap_end(const struct trace *trace, const struct trace_gap *gap);
  * processes were recorded on their own, it is the mean of theirs.
  */
 uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t from, uint64_t to);
+/* Whether an event was sampled at any time of the last `length` ns. */
+bool trace_was_sampled(const struct trace *trace, uint32_t event, uint64_t length);
 /*
  * Returns the time in [from, to) in which no event was sampled. If several processes were recorded
  * on their own, it is the mean of their times without the first event.
@@ -97,6 +99,8 @@ const struct trace_window *trace_find_window(const struct trace *trace, uint32_t
 bool trace_find_history(const struct trace *trace, struct trace_window *history);
 /* The same for the calls of the history, which may begin at another time. */
 bool trace_find_call_history(const struct trace *trace, struct trace_window *history);
+/* Whether there is a history, of samples or of calls. */
+bool trace_has_history(const struct trace *trace);
 /* Whether a history holds as much as it may, so that what is older makes room. */
 bool trace_history_is_full(const struct trace *trace);
 /* The event that a window is of, by its number for readers. */

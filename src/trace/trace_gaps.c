@@ -41,6 +41,13 @@ uint64_t trace_sampled_time(const struct trace *trace, uint32_t event, uint64_t 
 	return common < all ? all - common : 0;
 }
 
+bool trace_was_sampled(const struct trace *trace, uint32_t event, uint64_t length)
+{
+	const uint64_t end = trace_run(trace)->end;
+
+	return trace_sampled_time(trace, event, end > length ? end - length : 0, end) > 0;
+}
+
 /* Where a gap begins (+1) or ends (-1). */
 struct edge {
 	uint64_t time;

@@ -109,6 +109,13 @@ bool trace_find_call_history(const struct trace *trace, struct trace_window *his
 	return find_parts(trace, history, true);
 }
 
+bool trace_has_history(const struct trace *trace)
+{
+	struct trace_window history;
+
+	return trace_find_history(trace, &history) || trace_find_call_history(trace, &history);
+}
+
 static bool has_ended_part(const struct trace *trace, bool calls)
 {
 	const struct trace_window *part;

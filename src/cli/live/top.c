@@ -392,15 +392,13 @@ static int top_status(const struct top *top, int err)
 	return 1;
 }
 
-/* Returns the first event that was sampled in the last second; 0 if none was. */
+/* Returns the first event that was sampled in the last interval; 0 if none was. */
 static uint32_t event_at_work(const struct top *top)
 {
 	const struct trace *trace = watched_trace(&top->watched);
-	const uint64_t end = trace_run(trace)->end;
-	const uint64_t from = end > top->interval ? end - top->interval : 0;
 
 	for (uint32_t event = 0; event < trace_nr_events(trace); event++)
-		if (trace_sampled_time(trace, event, from, end))
+		if (trace_was_sampled(trace, event, top->interval))
 			return event;
 	return 0;
 }

@@ -222,8 +222,7 @@ static void put_history(FILE *to, const struct trace *trace)
 static void put_parts(FILE *to, const struct trace *trace)
 {
 	const struct trace_window *window;
-	struct trace_window history;
-	bool any = trace_find_history(trace, &history) || trace_find_call_history(trace, &history);
+	bool any = trace_has_history(trace);
 
 	for (uint32_t i = 0; (window = trace_window(trace, i)) && !any; i++)
 		any = trace_is_window(window);

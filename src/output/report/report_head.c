@@ -45,9 +45,7 @@ static unsigned count_marks(const struct trace *trace)
 static bool put_windows(FILE *to, const struct trace *trace)
 {
 	const struct trace_window *window;
-	struct trace_window found;
-	const bool history =
-		trace_find_history(trace, &found) || trace_find_call_history(trace, &found);
+	const bool history = trace_has_history(trace);
 	unsigned nr = 0;
 
 	for (uint32_t i = 0; (window = trace_window(trace, i)); i++)

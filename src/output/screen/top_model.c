@@ -531,10 +531,7 @@ static void take_mpi(struct top_model *model)
 
 bool top_model_is_sampled(const struct top_model *model)
 {
-	const uint64_t end = trace_run(trace_of(model))->end, length = model->recording->interval;
-	const uint64_t from = end > length ? end - length : 0;
-
-	return trace_sampled_time(trace_of(model), model->event, from, end) > 0;
+	return trace_was_sampled(trace_of(model), model->event, model->recording->interval);
 }
 
 int top_model_renew(struct top_model *model)
