@@ -4,14 +4,12 @@
  */
 #include "cases.h"
 
-#include <errno.h>
 #include <unistd.h>
 
-#include "output/convert/convert.h"
 #include "output/report/info.h"
 #include "output/report/report.h"
 #include "trace/merge/merge.h"
-#include "base/new_folder.h"
+#include "convert_all.h"
 #include "seal.h"
 
 int make_job(int argc, char **argv);
@@ -127,25 +125,6 @@ static void put_iterations(const char *path, uint32_t nr, entry_fn *entry_of)
 	free(bytes);
 }
 
-static void convert_all(const struct trace *trace)
-{
-	const struct converter *converter;
-	struct new_folder new;
-
-	for (unsigned i = 0; (converter = converter_at(i)); i++) {
-		struct conversion conversion = {.trace = trace, .scratch = folder};
-
-		if (converter->to_file) {
-			converter->to_file(&conversion, nowhere);
-		} else if (converter->to_folder) {
-			assert_int_equal(new_folder_open(&new, archive, false, converter->known),
-			                 0);
-			converter->to_folder(&conversion, new.temporary);
-			new_folder_close(&new, -ECANCELED);
-		}
-	}
-}
-
 static void read_all(const char *path)
 {
 	static const struct report_options options = {
@@ -161,7 +140,7 @@ static void read_all(const char *path)
 	report_fold_text(nowhere, trace, "x.atr", &options);
 	report_fold_json(nowhere, trace, &options.query);
 	report_fold_svg(nowhere, trace, &options.query);
-	convert_all(trace);
+	convert_all(trace, folder, archive, nowhere, false);
 	trace_close(trace);
 }
 

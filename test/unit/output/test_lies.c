@@ -2,16 +2,13 @@
 
 #include "cases.h"
 
-#include <errno.h>
-
+#include "convert_all.h"
 #include "lies.h"
 
 #include "output/report/report.h"
-#include "output/convert/convert.h"
 #include "output/report/dump.h"
 #include "output/report/info.h"
 #include "trace/merge/merge.h"
-#include "base/new_folder.h"
 #include "output/views/job.h"
 
 int make_job(int argc, char **argv);
@@ -44,26 +41,6 @@ static void remove_traces(const char *liar)
 	unlink(liar);
 	unlink(others);
 	assert_int_equal(rmdir(folder), 0);
-}
-
-static void convert_all(const struct trace *trace)
-{
-	const struct converter *converter;
-	struct new_folder new;
-
-	for (unsigned i = 0; (converter = converter_at(i)); i++) {
-		struct conversion conversion = {
-			.trace = trace, .scratch = folder, .enter_leave = i % 2};
-
-		if (converter->to_file) {
-			converter->to_file(&conversion, nowhere);
-		} else if (converter->to_folder) {
-			assert_int_equal(new_folder_open(&new, archive, false, converter->known),
-			                 0);
-			converter->to_folder(&conversion, new.temporary);
-			new_folder_close(&new, -ECANCELED);
-		}
-	}
 }
 
 static void report_all(const struct trace *trace)
@@ -117,7 +94,7 @@ static void lies_do_no_harm(void **state)
 		if (!trace)
 			continue;
 		report_all(trace);
-		convert_all(trace);
+		convert_all(trace, folder, archive, nowhere, true);
 		trace_close(trace);
 	}
 	lies_close(&lies);
@@ -166,7 +143,7 @@ static void bins_of_another_kind_do_not_count(void **state)
 	call_walk_free(calls);
 	merge_both(lies.path);
 	report_all(trace);
-	convert_all(trace);
+	convert_all(trace, folder, archive, nowhere, true);
 	trace_close(trace);
 	lies_close(&lies);
 	remove_traces(liar);
