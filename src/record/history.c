@@ -99,9 +99,12 @@ static int add_halves(struct session *s, unsigned of, struct halves *halves)
 static int begin_calls(struct session *s)
 {
 	struct halves halves = {0};
-	int err = s->calls ? add_halves(s, s->calls_kind, &halves) : 0;
+	int err;
 
-	if (s->calls && !err)
+	if (!s->calls)
+		return 0;
+	err = add_halves(s, s->calls_kind, &halves);
+	if (!err)
 		calls_keep(s->calls, &halves, s->start);
 	return err;
 }

@@ -290,13 +290,17 @@ static void begin_iteration(const struct reader *reader, uint64_t ticks, unsigne
 		reader->process->wanted_level = thread->wanted_level;
 }
 
-static void give_iteration(const struct reader *reader, unsigned level_and_pattern)
+/* Gives the thread's last iteration, of which the record tells. From `ticks` on others follow. */
+static void give_iteration(const struct reader *reader, uint64_t head, uint64_t ticks)
 {
 	struct calls_thread *thread = reader->thread;
 	struct calls_iteration *iteration = &thread->iteration;
+	const unsigned level_and_pattern = ring_head_parts(head);
 
 	iteration->level = (uint8_t)(level_and_pattern >> 6);
 	iteration->pattern = level_and_pattern & 63;
+	iteration->wanted_level = thread->wanted_level;
+	iteration->is_mixed = iteration->begin_ticks < thread->levelled;
 	if (iteration->end < iteration->begin)
 		iteration->end = iteration->begin;
 	if (iteration->flags & RING_ITERATION_DROPPED) {
@@ -305,11 +309,15 @@ static void give_iteration(const struct reader *reader, unsigned level_and_patte
 	}
 	if (reader->sink->iteration)
 		reader->sink->iteration(reader->sink->arg, reader->process, reader->tid, iteration);
+	begin_iteration(reader, ticks, ring_head_slot(head));
 }
 
 static void read_iteration(const struct reader *reader, const uint64_t *record, size_t nr)
 {
-	reader->thread->iteration = (struct calls_iteration){
+	struct calls_thread *thread = reader->thread;
+	const unsigned level_and_pattern = ring_head_parts(record[0]);
+
+	thread->iteration = (struct calls_iteration){
 		.begin = calls_stretch_ns(&reader->time, record[1]),
 		.end = calls_stretch_ns(&reader->time, record[2]),
 		.begin_ticks = record[1],
@@ -318,20 +326,15 @@ static void read_iteration(const struct reader *reader, const uint64_t *record, 
 		.phase = (uint32_t)record[3],
 		.ordinal = (uint32_t)(record[3] >> 32),
 		.flags = (uint8_t)ring_head_flags(record[0]),
-		.wanted_level = reader->thread->wanted_level,
-		.is_mixed = record[1] < reader->thread->levelled,
 		.has_point = nr == 9,
 	};
-
-	if (reader->thread->iteration.has_point) {
-		reader->thread->iteration.collectives = record[7];
-		reader->thread->iteration.balance = record[8];
+	if (thread->iteration.has_point) {
+		thread->iteration.collectives = record[7];
+		thread->iteration.balance = record[8];
 	}
-	reader->thread->patterns[ring_head_parts(record[0])].calls = ring_head_number(record[0]);
-	reader->thread->patterns[ring_head_parts(record[0])].requests =
-		(struct call_requests){record[5], record[6]};
-	give_iteration(reader, ring_head_parts(record[0]));
-	begin_iteration(reader, record[4], ring_head_slot(record[0]));
+	thread->patterns[level_and_pattern].calls = thread->iteration.calls;
+	thread->patterns[level_and_pattern].requests = (struct call_requests){record[5], record[6]};
+	give_iteration(reader, record[0], record[4]);
 }
 
 static void read_dropped(const struct reader *reader, uint64_t word)
@@ -351,10 +354,7 @@ static void read_dropped(const struct reader *reader, uint64_t word)
 	iteration->ordinal++;
 	iteration->flags = RING_ITERATION_DROPPED;
 	iteration->has_point = false;
-	iteration->wanted_level = thread->wanted_level;
-	iteration->is_mixed = iteration->begin_ticks < thread->levelled;
-	give_iteration(reader, ring_head_parts(word));
-	begin_iteration(reader, iteration->end_ticks, ring_head_slot(word));
+	give_iteration(reader, word, iteration->end_ticks);
 }
 
 static void read_record(const struct reader *reader, const uint64_t *record, size_t nr)

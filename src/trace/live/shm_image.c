@@ -203,17 +203,23 @@ static int image_create_file(struct shm_image *image)
 	return err;
 }
 
-static int create_stub(struct shm_image *image)
+/*
+ * Older kernels return EINTR to a process that is stopped or frozen meanwhile and continues.
+ */
+static int allocate(int fd, size_t offset, size_t size)
 {
 	int err;
 
-	image->fd = create_file();
-	if (image->fd < 0)
-		return image->fd;
 	do
-		err = posix_fallocate(image->fd, 0, SHM_IMAGE_STUB);
+		err = posix_fallocate(fd, (off_t)offset, (off_t)size);
 	while (err == EINTR);
 	return -err;
+}
+
+static int create_stub(struct shm_image *image)
+{
+	image->fd = create_file();
+	return image->fd < 0 ? image->fd : allocate(image->fd, 0, SHM_IMAGE_STUB);
 }
 
 static int create_memory(struct shm_image *image)
@@ -311,19 +317,9 @@ static int memory_fd(const struct shm_image *image)
 
 int shm_image_reserve(struct shm_image *image, size_t offset, size_t size)
 {
-	int err = 0;
-
 	if (offset > image->size || size > image->size - offset)
 		return -ENOSPC;
-	/*
-	 * Older kernels return EINTR to a process that is stopped or frozen meanwhile and
-	 * continues.
-	 */
-	if (image->fd >= 0 && size)
-		do
-			err = posix_fallocate(memory_fd(image), (off_t)offset, (off_t)size);
-		while (err == EINTR);
-	return -err;
+	return image->fd >= 0 && size ? allocate(memory_fd(image), offset, size) : 0;
 }
 
 int shm_image_release(struct shm_image *image, size_t offset, size_t size)
