@@ -582,18 +582,16 @@ static bool drop_in_short(struct scale *scale, const struct segment_iteration *i
 	return true;
 }
 
-/*
- * Writes the iteration where it ends, in place of its records if it is dropped: from `from`, which
- * is where it began then, and where it ended otherwise.
- */
+/* Writes the iteration where it ends, in place of its records if it is dropped. */
 static bool put_iteration(struct scale *scale, const struct segment_iteration *iteration,
-                          const struct mark *from, unsigned flags, uint64_t begin, uint64_t end)
+                          unsigned flags, uint64_t begin, uint64_t end)
 {
 	struct thread *thread = scale->thread;
-	struct mark to = end_of(scale, iteration->level);
-	struct call_requests requests =
-		requests_between(&scale->levels[iteration->level].mark.requests, &to.requests);
+	const struct mark begun = scale->levels[iteration->level].mark;
+	const struct mark to = end_of(scale, iteration->level);
+	struct call_requests requests = requests_between(&begun.requests, &to.requests);
 	bool is_now = to.event == scale->nr, drops = flags & RING_ITERATION_DROPPED;
+	const struct mark *from = drops ? &begun : &to;
 	uint64_t words[RECORD_WORDS + 3];
 	size_t nr;
 
@@ -653,27 +651,23 @@ static bool can_go_back(const struct scale *scale, const struct segment_iteratio
 static bool drop(struct scale *scale, const struct segment_iteration *iteration, unsigned flags,
                  uint64_t begin, uint64_t end)
 {
-	struct mark mark;
-
 	if (!can_go_back(scale, iteration))
 		return false;
 	if (likely(!flags) && likely(drop_in_short(scale, iteration, begin, end)))
 		return true;
-	mark = scale->levels[iteration->level].mark;
-	return put_iteration(scale, iteration, &mark, flags | RING_ITERATION_DROPPED, begin, end);
+	return put_iteration(scale, iteration, flags | RING_ITERATION_DROPPED, begin, end);
 }
 
 static void keep(struct scale *scale, const struct segment_iteration *iteration, unsigned flags,
                  unsigned level, uint64_t begin, uint64_t end)
 {
-	const struct mark ended = end_of(scale, iteration->level);
 	bool lost = scale->levels[iteration->level].mark.lost != scale->thread->ring->lost;
 
 	if (iteration->begin >= scale->dropped && !lost)
 		flags |= RING_ITERATION_STORED;
 	if (scale->by_level)
 		tell_level(scale, iteration, level);
-	if (!put_iteration(scale, iteration, &ended, flags, begin, end))
+	if (!put_iteration(scale, iteration, flags, begin, end))
 		append_iteration(scale, iteration, flags, begin, end);
 }
 
